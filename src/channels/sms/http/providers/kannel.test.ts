@@ -85,6 +85,7 @@ describe("kannel", () => {
     ["1", "id:1 done date:2611281000 text:stat:EXPIRED", "delivered", undefined],
     ["16", "NACK/0x0000000b/Invalid Destination Address", "failed", "kannel.0x0000000b"],
     ["2", "id:1 err:027 submit date:2611281000 stat:UNDELIV", "undelivered", "kannel.027"],
+    ["2", "id:1 stat:UNDELIV err:027 ", "undelivered", "kannel.027"],
     // What bearerbox itself says, seen with 1.4.5.
     ["16", "NACK/validity expired", "expired", "receipt.expired"],
     ["16", "NACK/receiver in black-list", "failed", "receipt.failed"],

@@ -77,7 +77,7 @@ const callback: CallbackDescription = {
   // words have no code: `NACK/receiver in black-list`. `err:000` is none.
   error_code: {
     json: "/answer",
-    match: "(?:(?:^|[\\s/])err:|^NACK/)(\\d{0,9}[1-9A-Za-z]\\w{0,9})(?:$|[^\\w\\s]|\\s.*:)",
+    match: "(?:(?:^|[\\s/])err:|^NACK/)(\\d{0,9}[1-9A-Za-z]\\w{0,9})(?:\\s*$|[^\\w\\s]|\\s.*:)",
   },
   error_text: {
     json: "/answer",
