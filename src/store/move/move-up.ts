@@ -1,8 +1,8 @@
 import type { Clock } from "../../core/clock.ts";
 import { LONG_STATEMENT_MS, openDriver as openTarget, type Session } from "../postgres/database/driver.ts";
 import { fillAlone } from "../postgres/database/fill-alone.ts";
-import { checkMasterKey, filledFrom, readIfThere } from "../postgres/database/meta.ts";
-import { isThere, setCounters } from "../postgres/database/table-columns.ts";
+import { checkMasterKey, filledFrom, isServed } from "../postgres/database/meta.ts";
+import { setCounters } from "../postgres/database/table-columns.ts";
 import { type Database, openClosable } from "../postgres/database/transactions.ts";
 import { migrate } from "../postgres/migrate.ts";
 import { createDays } from "../postgres/retention/days.ts";
@@ -139,14 +139,6 @@ async function isCopyOf(session: Session, name: string): Promise<boolean> {
   if (await isServed(session))
     throw new Error("there is a service in the PostgreSQL database: move into an empty one");
   return false;
-}
-
-/** Its accounts may all have been deleted. */
-async function isServed(session: Session): Promise<boolean> {
-  const hasAccounts =
-    (await isThere(session, "accounts")) &&
-    (await session.query("SELECT 1 FROM accounts LIMIT 1")).length > 0;
-  return hasAccounts || (await readIfThere(session, "admin_token_digest")) !== undefined;
 }
 
 interface Step {

@@ -71,6 +71,18 @@ test("where a database was loaded what was being sent is in line at once, and wh
   await drop();
 });
 
+test("a service is not overwritten, not even one whose accounts have all been deleted", async () => {
+  const source = { ...(await takeDump()), onTable: () => undefined };
+  const { url, drop } = await freshDatabase();
+  await (await openOther(url)).close();
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query("INSERT INTO meta (name, value) VALUES ('admin_token_digest', 'd')");
+  await client.end();
+  await expect(load(url, createSystemClock(), source)).rejects.toThrow("there is a service in this database");
+  await drop();
+});
+
 test("a load that can no longer keep others out fails, and nothing starts on what is there", async () => {
   const source = await takeDump();
   const { url, drop } = await freshDatabase();

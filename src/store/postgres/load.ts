@@ -4,7 +4,7 @@ import { numberAfterRestore } from "../events/number-after-restore.ts";
 import { MOVING } from "../move/move-marks.ts";
 import { LONG_STATEMENT_MS, openDriver, type Session } from "./database/driver.ts";
 import { fillAlone } from "./database/fill-alone.ts";
-import { filledFrom } from "./database/meta.ts";
+import { filledFrom, isServed } from "./database/meta.ts";
 import { type Column, columnsOf, isThere, setCounters } from "./database/table-columns.ts";
 import { type Database, openClosable } from "./database/transactions.ts";
 import type { Dump } from "./dump.ts";
@@ -80,9 +80,7 @@ async function refuse(session: Session, source: LoadSource): Promise<void> {
 
 /** Throws unless the target is empty, or holds an interrupted load of the same dump. */
 async function refuseInUse(session: Session, { name }: LoadSource): Promise<void> {
-  if (!(await isThere(session, "accounts"))) return;
-  const [account] = await session.query("SELECT 1 FROM accounts LIMIT 1");
-  if (!account || (await filledFrom(session)) === name) return;
+  if (!(await isServed(session)) || (await filledFrom(session)) === name) return;
   throw new Error(
     "there is a service in this database, and nothing is overwritten: restore into an empty one",
   );

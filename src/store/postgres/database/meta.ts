@@ -70,8 +70,16 @@ export function filledFrom(session: Session): Promise<string | undefined> {
   return readIfThere(session, MOVING);
 }
 
+/** Whether there is a service in the database. Its accounts may all have been deleted. */
+export async function isServed(session: Session): Promise<boolean> {
+  const hasAccounts =
+    (await isThere(session, "accounts")) &&
+    (await session.query("SELECT 1 FROM accounts LIMIT 1")).length > 0;
+  return hasAccounts || (await readIfThere(session, "admin_token_digest")) !== undefined;
+}
+
 /** As `readMeta`, of a database that may have no schema yet. */
-export async function readIfThere(session: Session, name: MetaName): Promise<string | undefined> {
+async function readIfThere(session: Session, name: MetaName): Promise<string | undefined> {
   return (await isThere(session, "meta")) ? readMeta(session, name) : undefined;
 }
 
