@@ -49,6 +49,13 @@ test("another failure that comes back in every turn is told once a second, of ea
   expect(lines.map(({ chore }) => chore)).toEqual(["stage", "expire", "stage", "expire"]);
 });
 
+test("a failure of each of very many jobs within a second is told of each, and takes no time that grows with their number", () => {
+  const { log, lines } = opened();
+  const err = new Error("no route");
+  for (let job = 0; job < 100_000; job++) log.warn({ err, job }, "attempt failed");
+  expect(lines).toHaveLength(100_000);
+});
+
 test("any other failure is told at once, with its stack", () => {
   const { log, lines } = opened();
   log.error({ err: new Error("a") }, "failed");

@@ -15,7 +15,11 @@ export function createSteadyLog(log: Logger, clock: Pick<Clock, "monotonicMs">):
   const toldAtMs = new Map<string, number>();
   const isDue = (what: string) => {
     const nowMs = clock.monotonicMs();
-    for (const [told, atMs] of toldAtMs) if (nowMs - atMs >= GAP_MS) toldAtMs.delete(told);
+    // The earliest come first. To look at all would take longer for each line, where many jobs fail within the second.
+    for (const [told, atMs] of toldAtMs) {
+      if (nowMs - atMs < GAP_MS) break;
+      toldAtMs.delete(told);
+    }
     if (toldAtMs.has(what)) return false;
     toldAtMs.set(what, nowMs);
     return true;
