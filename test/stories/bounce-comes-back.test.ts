@@ -67,7 +67,14 @@ onBothStores(() => {
   test("what the report says of a recipient moves nobody but the one whose return path it came to", async () => {
     const message = await live.send(["ann", "bob"]);
     await live.back(message.returnPath(0), exchangeNdr({ recipient: "bob@example.net" }));
-    expect(await live.suppressions()).toMatchObject([{ email: "ann@example.net" }]);
+    const bounced = (await live.timeline(message)).filter(
+      ({ kind, status }) => `${kind}:${status}` === "status:bounced",
+    );
+    expect(bounced).toMatchObject([{ recipient: "ann@example.net" }]);
+    // The one whose mail came to somebody else may lead to others, too.
+    expect(await live.suppressions()).toEqual([]);
+    await live.back(message.returnPath(0), exchangeNdr({ recipient: "ann@example.net" }));
+    expect(await live.suppressions()).toMatchObject([{ email: "ann@example.net", reason: "hard_bounce" }]);
   });
 
   test("a report of delivery delivers; a bounce that follows it still bounces, once", async () => {

@@ -68,7 +68,7 @@ export interface Receipt {
   readonly otherId?: string;
   /** Names the part directly, so that no id is looked up. Without `part`, the `recipient` tells which part. */
   readonly target?: Omit<PartRef, "part"> & { readonly part?: number };
-  /** The recipient, as the provider wrote it. */
+  /** The recipient, as the provider wrote it; of a mail that came back, whom it could not be delivered to. */
   readonly recipient?: string;
   /** `providerMessageId` is our own message id. The provider learned it from us, so it has been handed the message. */
   readonly isOwnId?: true;

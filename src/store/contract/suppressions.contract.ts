@@ -175,12 +175,14 @@ function targetContract(open: OpenStore): void {
 
 function learningContract(open: OpenStore): void {
   test(
-    "a bounce that says the address does not exist suppresses it in the same transaction, with the message as its source",
+    "a bounce that says the address does not exist suppresses it in the same transaction, with the message as its source, but none that leads there",
     inWorld(open, async (world) => {
+      const hard = { suppress: "hard_bounce", error: { code: "5.1.1", message: "no such user" } } as const;
+      await word(world, await sentEmail(world), { ...hard, recipient: "bob@example.net" });
+      expect(await suppressed(world, "ann@example.org")).toEqual([]);
       const id = await sentEmail(world);
-      await word(world, id, { suppress: "hard_bounce", error: { code: "5.1.1", message: "no such user" } });
-      const { store, account } = world;
-      expect(await store.records.find("suppressions", { accountId: account.id })).toMatchObject({
+      await word(world, id, { ...hard, recipient: "ANN@example.org" });
+      expect(await world.store.records.find("suppressions", { accountId: world.account.id })).toMatchObject({
         email: "ann@example.org",
         reason: "hard_bounce",
         source: id,

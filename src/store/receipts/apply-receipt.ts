@@ -81,10 +81,20 @@ function learn<M extends KnownMessage>(
   message: M,
   { receipt, email }: { readonly receipt: Receipt; readonly email: string | undefined },
 ): void {
-  const { suppress: reason, status, receivedAt: at } = receipt;
+  const { status, receivedAt: at } = receipt;
   if (email === undefined) return;
+  const reason = reasonFor(email, receipt);
   if (reason) suppressions.learn(message, { email, reason, at });
   else if (status === "delivered") suppressions.forgive(message, email);
+}
+
+/**
+ * If the address that is gone is another than the one that got the mail, that one leads there, and nobody says whether it leads to
+ * others, too.
+ */
+function reasonFor(email: string, { suppress, target, recipient = email }: Receipt): Receipt["suppress"] {
+  const isElsewhere = target?.part !== undefined && addressKey(recipient) !== addressKey(email);
+  return suppress === "hard_bounce" && isElsewhere ? "soft_bounce" : suppress;
 }
 
 /** The parts that the receipt names itself: by index, or by address in any case and any spelling of the domain. */

@@ -49,16 +49,20 @@ const WORST_FIRST: readonly DsnAction[] = ["failed", "delivered", "relayed", "ex
 function verdictOf(
   worst: DsnRecipient,
   recipients: readonly DsnRecipient[],
-): Pick<Receipt, "status" | "error" | "suppress"> {
+): Pick<Receipt, "status" | "recipient" | "error" | "suppress"> {
   if (worst.action !== "failed") return { status: "delivered" };
-  const { code = "bounced", text = "" } = worst;
+  const { code = "bounced", text = "", recipient } = worst;
   const kind = mildestOf(recipients);
   return {
     status: "bounced",
+    ...(recipient !== undefined && ADDRESS.test(recipient) && { recipient }),
     error: { code, message: toOneLine(text) || "the message came back" },
     ...(kind !== "message" && { suppress: `${kind}_bounce` }),
   };
 }
+
+/** No more than an address: some servers add words, or leave its domain out. */
+const ADDRESS = /^[^\s@]{1,64}@[^\s@()]{1,255}$/;
 
 /** The mildest of several bounces, for an alias: it takes mail as long as one address behind it does. */
 function mildestOf(recipients: readonly DsnRecipient[]): BounceKind {

@@ -11,7 +11,7 @@ export interface DsnRecipient {
   readonly action: DsnAction;
   /** The enhanced status code (`5.1.1`), else the reply code (`smtp.550`); absent where the report gives neither. */
   readonly code?: string;
-  /** As the report writes it. */
+  /** As the report writes it: whom the mail was for, or what that leads to where the report says nothing else. */
   readonly recipient?: string;
   /** Why: Diagnostic-Code, which is what the server that refused it said, or else the words for people. */
   readonly text?: string;
@@ -91,8 +91,9 @@ function toRecipient(group: FieldGroup, said: Said): DsnRecipient | undefined {
   if (!action) return undefined;
   const stage = said.stage === "message" ? said.stage : (stageOf(text) ?? said.stage);
   const server = typedValue(group.get("remote-mta") ?? "");
-  const recipient = original || final;
-  const isForwarded = isOther(original, final) || said.aliases.has(final.toLowerCase());
+  const isAlias = isOther(original, final);
+  const recipient = isAlias ? original : final || original;
+  const isForwarded = isAlias || said.aliases.has(final.toLowerCase());
   return {
     action,
     ...(code !== undefined && { code }),

@@ -73,6 +73,19 @@ test("an alias that leads to an address which is gone is suppressed only after d
   expect(suppressed(sendmailDsn())).toBe("hard_bounce");
 });
 
+test("whom the mail could not be delivered to is told, since the one who got it may be another, and only if it is an address", () => {
+  const told = (mail: string) => receiptOf(mail)?.recipient;
+  const field = (name: string, value: string) => (mail: string) =>
+    mail.replace(new RegExp(`^${name}:.*`, "m"), `${name}: rfc822; ${value}`);
+  expect(told(eximText({ recipient: "bob@example.org" }))).toBe("bob@example.org");
+  expect(told(field("Final-Recipient", "bob@example.org")(eximDsn()))).toBe("bob@example.org");
+  expect(told(field("Original-Recipient", "team@example.org")(postfixDsn()))).toBe("team@example.org");
+  const tagged = postfixDsn({ recipient: "ann+shop@example.net" });
+  expect(told(field("Original-Recipient", "ann+2Bshop@example.net")(tagged))).toBe("ann+shop@example.net");
+  for (const none of ["ann", "ann@example.net (user unknown)"])
+    expect(told(field("Final-Recipient", none)(eximDsn()))).toBeUndefined();
+});
+
 test("each recipient has a reason of its own, up to an empty line or a line that is indented no deeper", () => {
   const words = [
     "We could not reach them: ask ann@example.net",
