@@ -1,6 +1,6 @@
-import type { Clock } from "../core/clock.ts";
+import { type Clock, sleep } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
-import type { Claimant } from "../core/queue/claimant.ts";
+import { type Claimant, MUST_WAIT_MS } from "../core/queue/claimant.ts";
 import type { ClaimedJob, ClaimRequest } from "../core/queue/claimed-job.ts";
 import { createInFlightJobs, type InFlightJobs } from "../core/queue/in-flight-jobs.ts";
 import type { Route } from "../core/records/accounts.ts";
@@ -128,7 +128,10 @@ async function turn(deps: WorkerDeps, parts: TurnParts): Promise<void> {
   while (!parts.isStopped()) {
     parts.onLook();
     const { isOurs, mustWait, ...by } = deps.claimant();
-    if (mustWait) return;
+    if (mustWait) {
+      await sleep(deps.clock, MUST_WAIT_MS);
+      continue;
+    }
     const route = deps.route();
     const choice = chooseOutlets(placesOf(route, deps.outletOf));
     const reservation = choice && balancer.reserve(choice, MAX_CLAIM);

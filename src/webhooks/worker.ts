@@ -1,5 +1,5 @@
 import { type Clock, sleep } from "../core/clock.ts";
-import type { Claimant } from "../core/queue/claimant.ts";
+import { type Claimant, MUST_WAIT_MS } from "../core/queue/claimant.ts";
 import { createInFlightJobs } from "../core/queue/in-flight-jobs.ts";
 import type { ClaimedWebhook, Lane } from "../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../store/store.ts";
@@ -100,7 +100,7 @@ async function turn(deps: WorkerDeps, start: Start, stopping: AbortSignal): Prom
   const { outbox, clock, queue } = deps;
   const { isOurs, mustWait, ...by } = deps.claimant();
   if (mustWait) {
-    await sleep(clock, PAUSE_MS, stopping);
+    await sleep(clock, MUST_WAIT_MS, stopping);
     return true;
   }
   const reservations = reserve(deps);

@@ -10,9 +10,12 @@ export interface Claimant {
    * this will not happen within the next seconds, so an attempt may begin.
    */
   isOurs(): boolean;
-  /** Nothing is to be claimed for now; to be asked again within a second. */
+  /** Nothing is to be claimed for now; to be asked again after `MUST_WAIT_MS`. */
   readonly mustWait?: true;
 }
+
+/** As long as a heartbeat may take on a slow network. */
+export const MUST_WAIT_MS = 50;
 
 /** The claimant if no other process delivers, or if none would declare this one dead. */
 export const NOBODY_ELSE: Claimant = { isOurs: () => true };
