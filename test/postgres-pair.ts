@@ -138,6 +138,8 @@ async function serve(bin: string, server: Server): Promise<void> {
   const { folder } = server;
   const settings = {
     fsync: "off",
+    // In the folder: what a killed server has in /dev/shm stays there for ever.
+    dynamic_shared_memory_type: "mmap",
     listen_addresses: "",
     unix_socket_directories: folder,
     wal_keep_size: "64MB",
