@@ -1,4 +1,5 @@
-import { expect, test } from "bun:test";
+import { Database } from "bun:sqlite";
+import { expect, spyOn, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -80,7 +81,8 @@ test("among processes that take a folder and leave nothing in it no two have it 
       let taken = 0;
       for (let n = 0; n < ${TAKES} || taken === 0; n++) {
         let lock;
-        try { lock = lockFolder(${JSON.stringify(shared)}); } catch { continue; }
+        try { lock = lockFolder(${JSON.stringify(shared)}); }
+        catch (error) { if (error.message.includes("another process is using it")) continue; throw error; }
         writeFileSync(${JSON.stringify(join(folder, "mine"))}, "", { flag: "wx" });
         rmSync(${JSON.stringify(join(folder, "mine"))});
         // Throws if it has locked a file that is gone, which another would lock no longer.
@@ -91,16 +93,47 @@ test("among processes that take a folder and leave nothing in it no two have it 
       }
       console.log(taken);`;
     const children = Array.from({ length: 4 }, () =>
-      Bun.spawn([process.execPath, "-e", program], { stdout: "pipe", stderr: "inherit" }),
+      Bun.spawn([process.execPath, "-e", program], { stdout: "pipe", stderr: "pipe" }),
     );
     const ends = await Promise.all(
       children.map(async (child) => [
-        await child.exited,
+        await new Response(child.stderr).text(),
         Number(await new Response(child.stdout).text()) > 0,
+        await child.exited,
       ]),
     );
-    expect(ends).toEqual(children.map(() => [0, true]));
+    expect(ends).toEqual(children.map(() => ["", true, 0]));
   }));
+
+test.each([
+  ["deleted", (path: string) => rmSync(path)],
+  [
+    "replaced",
+    (path: string) => {
+      rmSync(path);
+      writeFileSync(path, "");
+    },
+  ],
+])(
+  "a file that is %s between its opening and its locking is no lock: the one that is there then is",
+  (_, meddle) =>
+    inFolder(async (folder) => {
+      const path = join(folder, "postrider.lock");
+      const opened = Database.prototype.run;
+      let begun = 0;
+      const run = spyOn(Database.prototype, "run").mockImplementation(function (this: Database, sql) {
+        if (sql === "BEGIN EXCLUSIVE" && ++begun === 1) meddle(path);
+        return opened.call(this, sql);
+      });
+      const lock = lockFolder(folder);
+      run.mockRestore();
+      expect(begun).toBe(2);
+      const other = openDriver(path);
+      expect(() => other.exec("BEGIN EXCLUSIVE")).toThrow("locked");
+      other.close();
+      lock.release();
+    }),
+);
 
 test("a journal that an earlier version left beside the lock is no obstacle", () =>
   inFolder(async (folder) => {

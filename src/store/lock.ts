@@ -29,7 +29,7 @@ export function lockFolder(folder: string, orElse = ""): FolderLock {
   const path = `${folder}/postrider.lock`;
   const database = join(folder, DATABASE);
   return orRefuse({ folder, orElse }, () => {
-    const isNew = fileAt(path) === undefined;
+    const isNew = !existsSync(path);
     const driver = lockAt(path);
     const lock = {
       ...toLock(driver),
@@ -90,25 +90,26 @@ function refuseOpen(database: string): void {
 const TRIES = 20;
 
 /**
- * Locks the file at the path. Its last owner may just have deleted it, so a lock counts only if the same file was at the path
- * before it was opened and after it was locked.
+ * Locks the file at the path. Its last owner may just have deleted it, so a lock counts only if the file is still there once it is
+ * locked. SQLite tells so by the file that it holds open: the number of a file that is gone is soon another one's.
  */
 function lockAt(path: string): Driver {
   for (let tries = 0; tries < TRIES; tries++) {
-    const before = fileAt(path);
     const driver = openDriver(path);
-    // With a journal file, for which a full disk has no room: such a folder must not be served.
-    lock(driver);
-    if (before !== undefined && before === fileAt(path)) return driver;
+    try {
+      // With a journal file, for which a full disk has no room: such a folder must not be served.
+      begin(driver);
+    } catch (error) {
+      const hasMoved = driver.hasMoved();
+      driver.close();
+      // No journal can be made beside a file that is gone.
+      if (hasMoved) continue;
+      throw error;
+    }
+    if (!driver.hasMoved()) return driver;
     toLock(driver).release();
   }
   throw new Error("its file is replaced again and again");
-}
-
-/** Identifies the file at a path; `undefined` if there is none. */
-function fileAt(path: string): string | undefined {
-  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return found && `${found.dev} ${found.ino}`;
 }
 
 /** Locks an empty file of any name; its errors are not meant for operators. `create`: makes the file if it is missing. */
@@ -127,14 +128,19 @@ function toLock(driver: Driver): Lock {
   };
 }
 
+/** Closes the database if it cannot be locked. */
 function lock(driver: Driver, ...pragmas: readonly string[]): void {
   try {
-    for (const pragma of ["PRAGMA busy_timeout = 0", ...pragmas]) driver.exec(pragma);
-    driver.exec("BEGIN EXCLUSIVE");
+    begin(driver, ...pragmas);
   } catch (error) {
     driver.close();
     throw error;
   }
+}
+
+function begin(driver: Driver, ...pragmas: readonly string[]): void {
+  for (const pragma of ["PRAGMA busy_timeout = 0", ...pragmas]) driver.exec(pragma);
+  driver.exec("BEGIN EXCLUSIVE");
 }
 
 function orRefuse<T>(

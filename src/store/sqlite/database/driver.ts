@@ -1,5 +1,5 @@
 /** The one file that touches `bun:sqlite`. Everything above it would run on another driver of the same shape. */
-import { type Changes, Database, SQLiteError } from "bun:sqlite";
+import { type Changes, constants, Database, SQLiteError } from "bun:sqlite";
 
 export type SqlValue = string | number | null | Uint8Array;
 
@@ -25,6 +25,8 @@ export interface Driver {
   /** Runs one or several statements without values. */
   exec(sql: string): void;
   isInTransaction(): boolean;
+  /** Whether the file that is open has been deleted or replaced at its path. */
+  hasMoved(): boolean;
   close(): void;
 }
 
@@ -46,6 +48,12 @@ export function openDriver(path: string, { isReadOnly = false, create = true } =
     },
     exec: (sql) => void database.run(sql),
     isInTransaction: () => database.inTransaction,
+    hasMoved() {
+      // An int, in the eight bytes that are asked for at least. Stays 0 where files that are open cannot be deleted at all.
+      const answer = new Int32Array(2);
+      database.fileControl(constants.SQLITE_FCNTL_HAS_MOVED, answer);
+      return answer[0] !== 0;
+    },
     close() {
       // A statement that is left open would keep the file open until it is collected.
       for (const statement of kept.values()) statement.finalize();
