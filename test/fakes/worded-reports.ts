@@ -1,5 +1,5 @@
 /** Reports of mail servers that tell the reason only in the words for people. The shapes are real, the names their own. */
-import { type Bounced, lines, RECIPIENT, RETURN_PATH } from "./bounce-mails.ts";
+import { type Bounced, lines, postfixDsn, RECIPIENT, RETURN_PATH } from "./bounce-mails.ts";
 
 /** Exim's report where it has decided by itself: no Diagnostic-Code, the reason only for people. */
 export function eximDsn({ recipient = RECIPIENT, returnPath = RETURN_PATH, reply }: Bounced = {}): string {
@@ -120,4 +120,26 @@ export function sendmailDsn({ leadsTo = RECIPIENT }: { readonly leadsTo?: string
     "--x9K/mx.example.net--",
     "",
   );
+}
+
+/** Postfix's about a mail with SMTPUTF8 (RFC 6533): the same report, but in UTF-8. */
+export function internationalDsn(over: Bounced = {}): string {
+  return postfixDsn(over)
+    .replaceAll("rfc822;", "utf-8;")
+    .replace("message/delivery-status", "message/global-delivery-status")
+    .replace("text/rfc822-headers", "message/global-headers")
+    .replace("us-ascii", "utf-8");
+}
+
+/** Exim's about the same: octets outside ASCII are in octal wherever people read, and the original recipient is in xtext. */
+export function internationalEximDsn({ recipient = RECIPIENT, reply }: Bounced): string {
+  const octets = Buffer.from(recipient);
+  const escaped = (write: (octet: number) => string) =>
+    Array.from(octets, (octet) => (octet < 128 ? String.fromCharCode(octet) : write(octet))).join("");
+  const octal = escaped((octet) => `\\${octet.toString(8)}`);
+  const xtext = escaped((octet) => `+${octet.toString(16).toUpperCase()}`);
+  return eximDsn({ recipient: octal, ...(reply !== undefined && { reply }) })
+    .replace(`rfc822;${octal}`, `rfc822;${recipient}`)
+    .replace("Action: failed", `Original-Recipient: rfc822;${xtext}\r\nAction: failed`)
+    .replace("message/delivery-status", "message/global-delivery-status");
 }

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { admin } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { exchangeNdr, outOfOffice, postfixDsn, qmailText } from "../fakes/bounce-mails.ts";
+import { internationalDsn } from "../fakes/worded-reports.ts";
 import { type LiveEmail, startLiveEmail } from "../live-email.ts";
 
 onBothStores(() => {
@@ -106,6 +107,19 @@ onBothStores(() => {
       ]);
     },
   );
+
+  test("an international address that is gone is not written to again, and the reason can be read", async () => {
+    const recipient = "用户@example.net";
+    const message = await live.send(["用户"]);
+    const report = internationalDsn({ recipient, reply: "550 5.1.1 用户不存在" });
+    expect(await live.back(message.returnPath(0), report)).toStartWith("250");
+    expect((await live.timeline(message)).at(-1)).toMatchObject({
+      status: "bounced",
+      recipient,
+      error: { code: "5.1.1", message: "550 5.1.1 用户不存在" },
+    });
+    expect(await live.suppressions()).toMatchObject([{ email: recipient, reason: "hard_bounce" }]);
+  });
 
   test("an answer that nobody wrote is taken and moves nothing", async () => {
     const message = await live.send(["ann"]);

@@ -1,8 +1,9 @@
 /** Reads delivery status notifications: RFC 3464, and what servers make of it. Pure. */
 import { enhancedCodeIn } from "../../../core/email/bounce-kind.ts";
-import { decodedBody, type Entity, header, mediaType, walk } from "./mime.ts";
+import { decodedBody, type Entity, fromUtf8, header, mediaType, walk } from "./mime.ts";
 import { reasonsInWords } from "./reasons-in-words.ts";
 import { type FieldGroup, parseFieldGroups, typedValue } from "./report-fields.ts";
+import { plainAddress, plainWords, wordsIn } from "./report-words.ts";
 
 export type DsnAction = "failed" | "delayed" | "delivered" | "relayed" | "expanded";
 
@@ -24,14 +25,13 @@ export interface DsnRecipient {
 }
 
 const MAX_STATUS_OCTETS = 128 * 1024;
-const MAX_WORDS_OCTETS = 16 * 1024;
 
 /** The outcomes that a report holds; `undefined` where the mail holds none that a program can read. */
 export function readDsn(mail: Entity): readonly DsnRecipient[] | undefined {
   let words = "";
   for (const part of walk(mail)) {
     const type = mediaType(part);
-    if (type === "text/plain" && words === "") words = decodedBody(part, MAX_WORDS_OCTETS);
+    if (type === "text/plain" && words === "") words = wordsIn(part);
     const status = statusText(part, type);
     if (status === undefined) continue;
     // Once for all recipients: there may be two hundred of them.
@@ -47,7 +47,7 @@ function statusText(part: Entity, type: string): string | undefined {
   if (type.startsWith("multipart/")) return undefined;
   if (/^message\/(?:global-)?delivery-status$/.test(type)) return decodedBody(part, MAX_STATUS_OCTETS);
   if (type !== "text/plain" || header(part, "content-type") === "") return undefined;
-  const text = decodedBody(part, MAX_WORDS_OCTETS);
+  const text = wordsIn(part);
   return /^Final-Recipient:/im.test(text) && /^Action:/im.test(text) ? text : undefined;
 }
 
@@ -83,7 +83,7 @@ function toRecipient(group: FieldGroup, said: Said): DsnRecipient | undefined {
   }
   // OpenSMTPD has no Diagnostic-Code, nor has Exim where no other server has refused it.
   const reason = said.reasons.get(final.toLowerCase()) ?? "";
-  const text = typedValue(group.get("diagnostic-code") ?? "") || reason;
+  const text = plainWords(typedValue(group.get("diagnostic-code") ?? "")) || reason;
   const status = group.get("status") ?? "";
   const code = codeOf(status, text);
   const action =
@@ -110,15 +110,16 @@ const GIVEN_UP = "Envelope expired";
 
 /** Exim leaves the original one in the xtext that it came in (RFC 3461 §4): `ann+2Bshop@example.net`. */
 function isOther(original: string, final: string): boolean {
-  const plain = original.replaceAll(/\+([0-9A-F]{2})/g, (_, hex: string) =>
+  const octets = original.replaceAll(/\+([0-9A-F]{2})/g, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   );
+  const plain = fromUtf8(octets);
   const isFinal = (address: string) => address.toLowerCase() === final.toLowerCase();
   return original !== "" && final !== "" && !isFinal(original) && !isFinal(plain);
 }
 
 function addressIn(field = ""): string {
-  return typedValue(field).replace(/^<|>$/g, "");
+  return plainAddress(typedValue(field).replace(/^<|>$/g, ""));
 }
 
 const ACTIONS: readonly DsnAction[] = ["failed", "delayed", "delivered", "relayed", "expanded"];

@@ -95,8 +95,12 @@ function boundaryOf(contentType: string): string | undefined {
   return found?.[1] ?? found?.[2];
 }
 
-/** The body, decoded, at most `max` octets of it; a character for each octet. */
+/** The body, decoded, at most `max` octets of it. Lines that are no UTF-8 have a character for each octet. */
 export function decodedBody(entity: Entity, max: number): string {
+  return fromUtf8(decodedOctets(entity, max));
+}
+
+function decodedOctets(entity: Entity, max: number): string {
   const encoding = header(entity, "content-transfer-encoding").toLowerCase();
   if (encoding === "base64") {
     // A quarter of base64 is overhead, and line ends come on top.
@@ -106,6 +110,20 @@ export function decodedBody(entity: Entity, max: number): string {
   const body = entity.body.slice(0, max * (encoding === "quoted-printable" ? 3 : 1));
   return (encoding === "quoted-printable" ? fromQuotedPrintable(body) : body).slice(0, max);
 }
+
+/** A text with a character for each octet: each line by itself is read as UTF-8, if it is UTF-8. What it quotes may be anything. */
+export function fromUtf8(text: string): string {
+  return HIGH_OCTET.test(text) ? text.split("\n").map(lineFromUtf8).join("\n") : text;
+}
+
+function lineFromUtf8(line: string): string {
+  if (!HIGH_OCTET.test(line) || NO_OCTET.test(line)) return line;
+  const read = Buffer.from(line, "latin1").toString("utf8");
+  return read.includes("\ufffd") ? line : read;
+}
+
+const HIGH_OCTET = /[\u0080-\u00ff]/;
+const NO_OCTET = /[\u0100-\uffff]/;
 
 /** A header's value with its encoded words (RFC 2047) decoded, a character for each octet. Blanks between two of them are dropped (§6.2). */
 export function decodedWords(value: string): string {

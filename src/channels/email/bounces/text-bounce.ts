@@ -1,8 +1,7 @@
 /** Reads bounces that are written for people only, as qmail and older Exim do. Pure. */
 import { aliasesIn, codeOf, type DsnRecipient, stageOf } from "./dsn.ts";
-import { decodedBody, decodedWords, type Entity, header, mediaType, walk } from "./mime.ts";
-
-const MAX_TEXT_OCTETS = 16 * 1024;
+import { decodedWords, type Entity, fromUtf8, header, mediaType, walk } from "./mime.ts";
+import { plainAddress, wordsIn } from "./report-words.ts";
 
 /**
  * `undefined` where the mail does not look like a bounce of a mail server.
@@ -10,7 +9,7 @@ const MAX_TEXT_OCTETS = 16 * 1024;
  * @param isFromNobody it came from the null sender
  */
 export function readTextBounce(mail: Entity, isFromNobody: boolean): DsnRecipient | undefined {
-  const failed = header(mail, "x-failed-recipients");
+  const failed = plainAddress(fromUtf8(header(mail, "x-failed-recipients")));
   const text = textOf(mail);
   const subject = decodedWords(header(mail, "subject"));
   if (DELAYED.test(subject)) return undefined;
@@ -50,7 +49,7 @@ function isFromDaemon(mail: Entity): boolean {
 
 function textOf(mail: Entity): string {
   for (const part of walk(mail)) {
-    if (mediaType(part) === "text/plain") return decodedBody(part, MAX_TEXT_OCTETS);
+    if (mediaType(part) === "text/plain") return wordsIn(part);
   }
   return "";
 }

@@ -1,7 +1,13 @@
 import { expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { eximText, postfixDsn } from "../../../../test/fakes/bounce-mails.ts";
-import { eximDsn, openSmtpdDsn, sendmailDsn } from "../../../../test/fakes/worded-reports.ts";
+import {
+  eximDsn,
+  internationalDsn,
+  internationalEximDsn,
+  openSmtpdDsn,
+  sendmailDsn,
+} from "../../../../test/fakes/worded-reports.ts";
 import { toBounceReceipt } from "./bounce-receipts.ts";
 import { reasonsInWords } from "./reasons-in-words.ts";
 import { readReturnMail } from "./return-mail.ts";
@@ -84,6 +90,43 @@ test("whom the mail could not be delivered to is told, since the one who got it 
   expect(told(field("Original-Recipient", "ann+2Bshop@example.net")(tagged))).toBe("ann+shop@example.net");
   for (const none of ["ann", "ann@example.net (user unknown)"])
     expect(told(field("Final-Recipient", none)(eximDsn()))).toBeUndefined();
+});
+
+test("an international address is read in each form in which servers report it, and so are the words about it", () => {
+  const recipient = "用户@example.net";
+  const verdict = (mail: string) => {
+    const { recipient, suppress, error } = receiptOf(mail) ?? {};
+    return [recipient, suppress, error?.message];
+  };
+  const words = "550 5.1.1 用户不存在";
+  const raw = internationalDsn({ recipient, reply: words });
+  expect(verdict(raw)).toEqual([recipient, "hard_bounce", words]);
+  const escaped = raw.replaceAll("utf-8; 用户", "utf-8; \\x{7528}\\x{6237}");
+  expect(verdict(escaped)).toEqual([recipient, "hard_bounce", words]);
+  for (const none of ["\\x{00}", "\\x{D800}", "\\x{40}"])
+    expect(verdict(raw.replaceAll("用户@", `${none}@`))[0]).toBe(`${none}@example.net`);
+  const ofExim = internationalEximDsn({ recipient });
+  expect(verdict(ofExim)).toEqual([recipient, "hard_bounce", "Unrouteable address"]);
+  const octal = String.raw`\347\224\250\346\210\267\344\270\215\345\255\230\345\234\250`;
+  const diagnosed = ofExim.replace("Status: 5.0.0", `$&\r\nDiagnostic-Code: smtp; 550 5.1.1 ${octal}`);
+  expect(verdict(diagnosed)).toEqual([recipient, "hard_bounce", words]);
+  const ofOldExim = eximText({ recipient: "\\347\\224\\250\\346\\210\\267@example.net" });
+  expect(verdict(ofOldExim).slice(0, 2)).toEqual([recipient, "hard_bounce"]);
+});
+
+test("words in another character set than UTF-8 spoil nothing of what is beside them", () => {
+  const mail = internationalDsn({ recipient: "用户@example.net", reply: "550 5.1.1 KEIN" });
+  const octets = Buffer.from(mail.replaceAll("KEIN", "\u00a0KEIN"));
+  const latin = Buffer.from(
+    octets.toString("latin1").replaceAll("\u00c2\u00a0KEIN", "unzul\u00e4ssig"),
+    "latin1",
+  );
+  const { recipient, suppress, error } = toBounceReceipt(readReturnMail(latin, true), target, 1_000) ?? {};
+  expect([recipient, suppress, error?.message]).toEqual([
+    "用户@example.net",
+    "hard_bounce",
+    "550 5.1.1 unzulässig",
+  ]);
 });
 
 test("each recipient has a reason of its own, up to an empty line or a line that is indented no deeper", () => {
