@@ -19,8 +19,21 @@ export function reasonsInWords(words: string): ReadonlyMap<string, string> {
     last = isNew ? { address: address.toLowerCase(), indent } : undefined;
     if (last) reasons.set(last.address, reason.trim());
   }
-  return reasons;
+  return withAliases(reasons);
 }
+
+/** Exim reports an alias as the recipient, but tells why below the address that it leads to: `(generated from ann@example.net)`. */
+function withAliases(reasons: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const all = new Map(reasons);
+  for (const reason of reasons.values()) {
+    const [marked, name = ""] = GENERATED.exec(reason) ?? [];
+    const alias = name.toLowerCase();
+    if (marked && !all.has(alias)) all.set(alias, reason.replace(marked, "").trim());
+  }
+  return all;
+}
+
+const GENERATED = /\(generated (?:from|by) ([^\s()]{1,320})\)/;
 
 /** Begins with an address, with nothing behind it but what is said of it. */
 const NAMED = /^<?([^\s<>:]{1,64}@[^\s<>:]{1,255})>?(?:$|:(.*))/;

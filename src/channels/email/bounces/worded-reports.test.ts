@@ -129,6 +129,18 @@ test("words in another character set than UTF-8 spoil nothing of what is beside 
   ]);
 });
 
+test("Exim says why an alias has bounced below the address that it leads to", () => {
+  const alias = eximDsn({ recipient: "all@example.net", reply: "unknown user" }).replace(
+    "  all@example.net\r\n",
+    "  bob@example.net\r\n    (generated from all@example.net)\r\n",
+  );
+  expect(receiptOf(alias)).toMatchObject({
+    recipient: "all@example.net",
+    suppress: "soft_bounce",
+    error: { code: "5.0.0", message: "unknown user" },
+  });
+});
+
 test("each recipient has a reason of its own, up to an empty line or a line that is indented no deeper", () => {
   const words = [
     "We could not reach them: ask ann@example.net",
