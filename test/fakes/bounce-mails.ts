@@ -250,6 +250,27 @@ interface Complaint extends Bounced {
   readonly quoted?: string;
 }
 
+/** A report as a relay passes it on that encodes every part anew, quoted mails too (against RFC 2046 §5.2.1). */
+export function reencoded(report: string, encoding: "base64" | "quoted-printable"): string {
+  const boundary = /boundary="([^"]+)"/.exec(report)?.[1] ?? "";
+  const [head = "", ...parts] = report.split(`--${boundary}`);
+  const encode = (body: string) =>
+    encoding === "base64"
+      ? (
+          Buffer.from(body)
+            .toString("base64")
+            .match(/.{1,76}/g) ?? []
+        ).join("\r\n")
+      : body.replaceAll("=", "=3D").replace(/[^\r\n]{70}(?=[^\r\n])/g, "$&=\r\n");
+  const again = (part: string) => {
+    const [fields = "", ...body] = part.split("\r\n\r\n");
+    return body.length === 0
+      ? part
+      : `${fields}\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n${encode(body.join("\r\n\r\n"))}\r\n`;
+  };
+  return [head, ...parts.map(again)].join(`--${boundary}`);
+}
+
 const QUOTED = "From: <hello@acme.example>\r\nTo: <redacted>\r\nSubject: Your order\r\n\r\nHello";
 
 export function outOfOffice({ returnPath = RETURN_PATH }: Bounced = {}): string {

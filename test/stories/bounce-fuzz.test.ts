@@ -39,7 +39,7 @@ const PIECES = [
   "\r\n", "\n", "\r", "\r\n\r\n", ":", ";", "=", '"', "--", "@", "<", ">", "\0", "\t", " ", "550 ", "5.1.1 ",
   "Content-Type: multipart/report; boundary=", "Content-Type: message/delivery-status\r\n\r\n",
   "Final-Recipient: ", "Action: failed\r\n", "Status: 5.", "boundary=\"\"", "Content-Transfer-Encoding: base64\r\n",
-  "--- Below this line", "b-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa@", "=40", "é", "\ufffd",
+  "--- Below this line", "b-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa@", "=40", "é", "\ufffd", "\\x{7528}", "\\347\\224\\250",
 ].map((piece) => Buffer.from(piece)); // biome-ignore format: pieces side by side
 
 const paths = createReturnPaths(Buffer.alloc(32, 7));

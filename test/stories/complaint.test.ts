@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { admin, send } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
-import { feedbackReport } from "../fakes/bounce-mails.ts";
+import { feedbackReport, reencoded } from "../fakes/bounce-mails.ts";
 import { type LiveEmail, startLiveEmail } from "../live-email.ts";
 
 onBothStores(() => {
@@ -15,6 +15,41 @@ onBothStores(() => {
   });
 
   afterEach(() => live.close());
+
+  test("a complaint that a relay has encoded anew on its way is understood, by return path or unsubscribe link", async () => {
+    const names = ["ann", "bob", "cy", "di", "eva"];
+    const message = await live.send(names);
+    const linkOf = (name: string) =>
+      live.keys.unsubscribes.seal({
+        accountId: live.account.accountId,
+        messageId: message.id,
+        email: `${name}@example.net`,
+      });
+    const byLink = (name: string) =>
+      feedbackReport({
+        returnPath: "<redacted>",
+        quoted: `List-Unsubscribe: <https://acme.example/unsubscribe/${linkOf(name)}>\r\n\r\n`,
+      });
+    const inWords = (value: string) =>
+      (value.match(/.{1,40}/g) ?? [])
+        .map(
+          (piece) =>
+            `=?us-ascii?Q?${piece.replaceAll(/[^A-Za-z0-9]/g, (sign) => `=${sign.charCodeAt(0).toString(16).toUpperCase()}`)}?=`,
+        )
+        .join("\r\n ");
+    const reports = [
+      byLink("eva").replace(/<https:.*>/, inWords),
+      reencoded(feedbackReport({ returnPath: message.returnPath(0) }), "base64"),
+      reencoded(feedbackReport({ returnPath: message.returnPath(1) }), "quoted-printable"),
+      reencoded(byLink("cy"), "base64"),
+      reencoded(byLink("di"), "quoted-printable"),
+    ];
+    for (const report of reports)
+      expect(await live.back("abuse@bounces.acme.example", report)).toStartWith("250");
+    const found = await live.suppressions();
+    expect(found.map(({ email }) => email).toSorted()).toEqual(names.map((name) => `${name}@example.net`));
+    expect(found.every(({ reason }) => reason === "complaint")).toBe(true);
+  });
 
   test("a complaint that a feedback loop sends to abuse suppresses the recipient, whose name it does not tell", async () => {
     const message = await live.send(["ann", "bob"]);

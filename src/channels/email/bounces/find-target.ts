@@ -2,6 +2,7 @@ import type { PartRef } from "../../../core/messages/outcome.ts";
 import { PART_TOKEN } from "../part-token.ts";
 import type { ReturnPaths } from "../return-path.ts";
 import type { UnsubscribeTokens, Unsubscription } from "../unsubscribe-token.ts";
+import { decodedBody, decodedWords, isEncoded, parseEntity, walk } from "./mime.ts";
 
 /** Octets searched, and addresses tried: a report quotes one mail of ours at most. */
 const MAX_OCTETS = 1024 * 1024;
@@ -30,13 +31,24 @@ function firstRead<T>(
   pattern: RegExp,
   read: (match: RegExpExecArray) => T | undefined,
 ): T | undefined {
-  const text = Buffer.from(raw.buffer, raw.byteOffset, Math.min(raw.byteLength, MAX_OCTETS)).toString(
-    "latin1",
-  );
   let tried = 0;
-  for (const match of text.matchAll(pattern)) {
-    const found = read(match);
-    if (found !== undefined || ++tried >= MAX_TRIED) return found;
+  for (const text of textsIn(raw)) {
+    for (const match of text.matchAll(pattern)) {
+      const found = read(match);
+      if (found !== undefined || ++tried >= MAX_TRIED) return found;
+    }
   }
   return undefined;
+}
+
+/**
+ * The report as it came, then as it was before relays encoded it: some make encoded words of a long `List-Unsubscribe` (against RFC 2047
+ * §5), and some encode even the quoted mail (against RFC 2046 §5.2.1).
+ */
+function* textsIn(raw: Uint8Array): Generator<string> {
+  const octets = Buffer.from(raw.buffer, raw.byteOffset, Math.min(raw.byteLength, MAX_OCTETS));
+  const text = octets.toString("latin1");
+  yield text;
+  yield decodedWords(text);
+  for (const part of walk(parseEntity(text))) if (isEncoded(part)) yield decodedBody(part, MAX_OCTETS);
 }

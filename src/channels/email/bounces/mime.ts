@@ -95,13 +95,22 @@ function boundaryOf(contentType: string): string | undefined {
   return found?.[1] ?? found?.[2];
 }
 
+/** Whether the body is other text until it is decoded. */
+export function isEncoded(entity: Entity): boolean {
+  return ["base64", "quoted-printable"].includes(encodingOf(entity));
+}
+
+function encodingOf(entity: Entity): string {
+  return header(entity, "content-transfer-encoding").toLowerCase();
+}
+
 /** The body, decoded, at most `max` octets of it. Lines that are no UTF-8 have a character for each octet. */
 export function decodedBody(entity: Entity, max: number): string {
   return fromUtf8(decodedOctets(entity, max));
 }
 
 function decodedOctets(entity: Entity, max: number): string {
-  const encoding = header(entity, "content-transfer-encoding").toLowerCase();
+  const encoding = encodingOf(entity);
   if (encoding === "base64") {
     // A quarter of base64 is overhead, and line ends come on top.
     const text = entity.body.slice(0, max * 2);
