@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
+import { Command } from "commander";
+import { addCommands } from "../../src/cli/commands.ts";
 import { startFakeDns } from "../fakes/fake-dns.ts";
 import { typeBesideService } from "./typed-commands.ts";
 
@@ -152,6 +154,26 @@ test("lists are searched by a part of a name, and what cannot be one is told of 
     code: 1,
     err: "error: validation failed\n  --search: must be at most 255 characters\n",
   });
+});
+
+test("every option that a list offers is one that the API takes", async () => {
+  const program = new Command();
+  addCommands(program, "0");
+  const needed: Record<string, readonly string[]> = {
+    messages: ["--account", account, "--channel", "sms"],
+    receipts: ["--parked"],
+    webhooks: ["--account", account],
+  };
+  const taken = async (noun: string, option: string) => {
+    const { err } = await run([noun, "list", ...(needed[noun] ?? []), option, "x"]);
+    return !/: unknown(;|$)/m.test(err);
+  };
+  const refused: string[] = [];
+  for (const noun of program.commands)
+    for (const { long, required } of noun.commands.find((verb) => verb.name() === "list")?.options ?? [])
+      if (long && required && !["--url", "--token"].includes(long) && !(await taken(noun.name(), long)))
+        refused.push(`${noun.name()} list ${long}`);
+  expect(refused).toEqual([]);
 });
 
 test("an empty value clears a field", async () => {

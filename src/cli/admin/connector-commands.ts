@@ -23,6 +23,7 @@ import {
   pathOf,
   printCreated,
   recordText,
+  SEARCH,
   withClears,
 } from "./record-verbs.ts";
 import { toCell } from "./table.ts";
@@ -39,7 +40,7 @@ const CONNECTORS: CreatedNoun & Pick<Noun, "name" | "columns" | "filters"> = {
     { head: "STATE", of: (row: Row) => (row.status as Row | undefined)?.state },
     { head: "REASON", of: (row: Row) => (row.status as Row | undefined)?.reason },
   ],
-  filters: [],
+  filters: [SEARCH],
 };
 
 export function addConnectorCommands(commandLine: CommandLine): void {

@@ -11,13 +11,14 @@ import {
   pluralOf,
   printCreated,
   recordText,
+  SEARCH,
   withClears,
 } from "./record-verbs.ts";
 
 export function addNounCommands(commandLine: CommandLine, noun: Noun): NounCommand {
   const command = addNoun(commandLine, noun.name, `manage ${pluralOf(noun)}`);
   addCreate(command, noun);
-  addReading(command, noun);
+  addReading(command, { ...noun, filters: [...noun.filters, SEARCH] });
   addUpdate(command, noun);
   addRemoval(command, noun);
   return command;

@@ -5,7 +5,7 @@ import type { Noun } from "./nouns.ts";
 import type { OptionRow } from "./option-rows.ts";
 import { formatFields } from "./table.ts";
 
-/** `list` and `show`, for every noun alike. */
+/** `list` and `show`, for every noun alike; a list has the filters of its noun and no others. */
 export function addReading(
   command: NounCommand,
   noun: Pick<Noun, "name" | "one" | "columns" | "filters" | "footer">,
@@ -13,7 +13,7 @@ export function addReading(
   const { name: path, columns, filters } = noun;
   addList(command, {
     summary: `list ${pluralOf(noun)}`,
-    list: { path, columns, filters: [...filters, SEARCH], pages: PAGES },
+    list: { path, columns, filters, pages: PAGES },
   });
   command.verb({
     usage: "show <id>",
@@ -25,8 +25,8 @@ export function addReading(
   });
 }
 
-/** What each record is called by, the description of the API says. */
-const SEARCH: OptionRow = {
+/** Of every list of records. What each record is called by, the description of the API says. */
+export const SEARCH: OptionRow = {
   flags: "--search <text>",
   field: "search",
   meaning: "only what has this in its name, number or address, in upper or lower case; or the whole id",
