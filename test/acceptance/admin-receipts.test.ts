@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { onEveryAdmin, type RunningAdmin } from "./running-admin.ts";
 
+const ONE = "01a1fe4d-214d-743f-a718-81d8f26abc37";
+const OTHER = "01a1fe4d-214d-743f-a718-81d8f26abc38";
+
 onEveryAdmin((startAdmin) => {
   let admin: RunningAdmin;
 
@@ -8,9 +11,9 @@ onEveryAdmin((startAdmin) => {
     admin = await startAdmin();
     const receipt = { status: "delivered", receivedAt: admin.clock.now() } as const;
     await admin.store.receipts.record([
-      { ...receipt, connectorId: "c-1", providerMessageId: "A1", recipient: "919812345678", raw: "id:a1" },
-      { ...receipt, connectorId: "c-2", providerMessageId: "B2", otherId: "b-2", reference: 7 },
-      { ...receipt, connectorId: "c-1", providerMessageId: "C3", status: "failed" },
+      { ...receipt, connectorId: ONE, providerMessageId: "A1", recipient: "919812345678", raw: "id:a1" },
+      { ...receipt, connectorId: OTHER, providerMessageId: "B2", otherId: "b-2", reference: 7 },
+      { ...receipt, connectorId: ONE, providerMessageId: "C3", status: "failed" },
     ]);
   });
 
@@ -22,23 +25,29 @@ onEveryAdmin((startAdmin) => {
     const { data } = await list();
     expect(data[0]).toEqual({
       id: expect.any(String),
-      connector_id: "c-1",
+      connector_id: ONE,
       received_at: new Date(admin.clock.now()).toISOString(),
       provider_message_id: "A1",
       recipient: "9198******78",
       status: "delivered",
       raw: "id:a1",
     });
-    expect(data[1]).toMatchObject({ connector_id: "c-2", other_id: "b-2", reference: 7 });
+    expect(data[1]).toMatchObject({ connector_id: OTHER, other_id: "b-2", reference: 7 });
     expect(data).toHaveLength(3);
   });
 
   test("they are found by connector, and paged", async () => {
-    const first = await list("connector_id=c-1&limit=1");
+    const first = await list(`connector_id=${ONE}&limit=1`);
     expect(first.data).toMatchObject([{ provider_message_id: "A1" }]);
-    const second = await list(`connector_id=c-1&limit=1&after=${first.next}`);
+    const second = await list(`connector_id=${ONE}&limit=1&after=${first.next}`);
     expect(second.data).toMatchObject([{ provider_message_id: "C3", status: "failed" }]);
     expect(second.next).toBeUndefined();
+  });
+
+  test("a connector's name is no id: it is refused, since an empty list would say that none are parked", async () => {
+    const { status, json } = await admin.call("GET", "receipts/parked?connector_id=airtel");
+    expect(status).toBe(400);
+    expect(json.details).toEqual({ connector_id: "must be a UUID" });
   });
 
   test("they begin with the newest where that is asked for, and say which orders there are", async () => {

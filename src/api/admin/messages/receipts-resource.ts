@@ -1,8 +1,10 @@
 import Type, { type TSchema } from "typebox";
 import { maskRecipient } from "../../../core/mask.ts";
 import { toIso } from "../../../core/time/timestamp.ts";
+import { isUuid } from "../../../core/uuid.ts";
 import type { ParkedReceipt } from "../../../store/store.ts";
 import type { Endpoint } from "../../endpoint.ts";
+import { validationFailed } from "../../errors.ts";
 import { answerPage, pageSchema } from "../../lists/answer-page.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { ORDERED_PAGE_QUERY, readOrderedPage } from "../page.ts";
@@ -18,9 +20,10 @@ export function receiptEndpoints({ store }: AdminDeps): readonly Endpoint[] {
       summary: "List the receipts that match no message (yet)",
       tag: "Admin: messages",
       auth: "admin",
-      query: { connector_id: Type.Optional(Type.String()), ...ORDERED_PAGE_QUERY } as Readonly<
-        Record<string, TSchema>
-      >,
+      query: {
+        connector_id: Type.Optional(Type.String({ format: "uuid" })),
+        ...ORDERED_PAGE_QUERY,
+      } as Readonly<Record<string, TSchema>>,
       responses: {
         200: {
           description:
@@ -30,6 +33,9 @@ export function receiptEndpoints({ store }: AdminDeps): readonly Endpoint[] {
       },
       handle({ query }) {
         const connectorId = query.get("connector_id")?.toLowerCase();
+        // An empty list would say that none are parked. Receipts of a connector that has been deleted are still listed.
+        if (connectorId !== undefined && !isUuid(connectorId))
+          throw validationFailed({ connector_id: "must be a UUID" });
         const asked = readOrderedPage(query, (text) => PARKED_ID.test(text));
         return answerPage(
           asked,
