@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { reached, send } from "./admin.ts";
+import { blocksOf } from "./documented-commands.ts";
 import { keptPort } from "./fakes/kept-port.ts";
 import { freshDatabase } from "./postgres-database.ts";
 import { makeDataFolder, startPostrider } from "./postrider-process.ts";
@@ -132,4 +133,27 @@ test("systemd finds nothing wrong with the unit", () => {
   const { exitCode, stderr, stdout } = Bun.spawnSync([analyze, "verify", path]);
   rmSync(folder, { recursive: true });
   expect({ exitCode, said: `${stdout}${stderr}` }).toEqual({ exitCode: 0, said: "" });
+});
+
+test("the documented backup as the unit's user runs with an environment file, and without one", () => {
+  const folder = mkdtempSync(join(tmpdir(), "postrider-environment-"));
+  const environment = join(folder, "environment");
+  // In place of another user and of the program: what it is given.
+  writeFileSync(join(folder, "runuser"), '#!/bin/sh\necho "$POSTRIDER_DATA $DATABASE_URL $*"\n', {
+    mode: 0o755,
+  });
+  const [, page = ""] =
+    /^sudo (sh -c '[^']*')$/m.exec(blocksOf("deploy.md", "systemd").at(-1)?.text ?? "") ?? [];
+  const command = page.replaceAll("/etc/postrider/environment", environment);
+  const run = () => {
+    const { exitCode, stdout } = Bun.spawnSync(["sh", "-c", command], {
+      env: { PATH: `${folder}:${process.env.PATH}` },
+    });
+    return `${exitCode}: ${stdout}`;
+  };
+  const backup = "-u postrider -- postrider backup --to /backup\n";
+  expect(run()).toBe(`0: /var/lib/postrider  ${backup}`);
+  writeFileSync(environment, "DATABASE_URL=postgres://db/x\n");
+  expect(run()).toBe(`0: /var/lib/postrider postgres://db/x ${backup}`);
+  rmSync(folder, { recursive: true });
 });
