@@ -43,6 +43,14 @@ test("a heading's anchor is its words in lower case, a second one of the same wo
   expect([...anchors]).toEqual(["who-sends", "a_b-and-c", "who-sends-1"]);
 });
 
+test("a page with commands of `postrider` says what that stands for", () => {
+  const texts = pages().map((page) => [relative(ROOT, page), readFileSync(page, "utf8")] as const);
+  const typed = texts.filter(([, text]) => /^```sh\n(?:(?!```).*\n)*?postrider /m.test(text));
+  expect(typed.length).toBeGreaterThan(5);
+  const unsaid = typed.filter(([, text]) => !text.includes("`postrider` stands"));
+  expect(unsaid.map(([page]) => page)).toEqual([]);
+});
+
 function pages(): string[] {
   return PAGES.flatMap(filesLike);
 }
