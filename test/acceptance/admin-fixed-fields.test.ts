@@ -147,6 +147,8 @@ onSharedAdmin((start) => {
       status: 200,
       json: { name: "moved", status: { state: "up" } },
     });
+    const meant = await admin.call("PATCH", `connectors/${id}`, { ...read, status: "disabled" });
+    expect([meant.status, Object.keys(meant.json.details)]).toEqual([400, ["status"]]);
   });
 
   test("a domain that was verified, or has failed, since it was read can be sent back; its state alone is refused", async () => {

@@ -40,9 +40,9 @@ export function refuseFixed<K extends RecordKind>(
     (name) => Object.hasOwn(given, name) && !Object.hasOwn(changeable, name),
   );
   // Whoever sets the state alone means it; in a record that is sent back as a whole it is an older one.
-  const isReadBack = given.id !== undefined && given.id === shown.id;
+  const moved = given.id === shown.id ? (plan.changesByItself ?? []) : [];
   for (const name of fixed) {
-    if (isReadBack && plan.movesMeanwhile?.includes(name)) continue;
+    if (moved.includes(name) && looksShown(plan, name, given[name])) continue;
     if (!saysTheSame(plan, name, { given: given[name] ?? undefined, shown: shown[name] ?? undefined }))
       errors.add(name, plan.instead?.[name] ?? insteadOf(name, plan));
   }
@@ -56,21 +56,23 @@ export function refuseUnlikeShown<K extends RecordKind>(
   plan: RecordPlan<K>,
   { given, taken, errors }: { readonly taken: object } & Pick<FixedFields, "given" | "errors">,
 ): void {
-  const { properties } = shownSchema(plan);
   for (const [name, reason] of Object.entries(plan.instead ?? {})) {
-    const value = Object.hasOwn(given, name) && !Object.hasOwn(taken, name) ? given[name] : undefined;
-    const shown = properties[name];
-    if (shown && value !== undefined && value !== null && !Value.Check(shown, value))
-      errors.add(name, reason);
+    const isMeant = Object.hasOwn(given, name) && !Object.hasOwn(taken, name);
+    if (isMeant && !looksShown(plan, name, given[name])) errors.add(name, reason);
   }
 }
 
+/** Whether some record of the kind may have been shown with this value. `null` says that the field was absent. */
+function looksShown<K extends RecordKind>(plan: RecordPlan<K>, name: string, value: unknown): boolean {
+  const schema = shownSchema(plan).properties[name];
+  return !schema || value === undefined || value === null || Value.Check(schema, value);
+}
+
 function saysTheSame<K extends RecordKind>(
-  { changesByItself, toStored }: RecordPlan<K>,
+  { toStored }: RecordPlan<K>,
   name: string,
   { given, shown }: { readonly given: unknown; readonly shown: unknown },
 ): boolean {
-  if (changesByItself?.includes(name)) return typeof given === typeof shown;
   if (typeof given !== "string") return isDeepStrictEqual(given, shown);
   const read = toStored?.[name] ?? toStoredId;
   return read(given) === shown;

@@ -23,10 +23,8 @@ export interface RecordPlan<K extends RecordKind> {
   show(record: RecordTypes[K]): object | Promise<object>;
   /** By shown field that no change takes: what to do to change it; absent: to create another record. */
   readonly instead?: Readonly<Record<string, string>>;
-  /** Shown fields that no change takes, and that may have other values by the time they are sent back. */
+  /** Shown fields that no change takes, and that may have moved since they were read. */
   readonly changesByItself?: readonly string[];
-  /** Fields of responses that may have moved since they were read: where the record's id is sent back too, another value is no change. */
-  readonly movesMeanwhile?: readonly string[];
   /** Query parameters of the list, and the record field that each compares with. The account of `account_id` must exist. */
   readonly filters: Readonly<Record<string, keyof RecordTypes[K] & string>>;
   /** By filter: turns its value into the form that is stored; absent: they are the same. */

@@ -124,8 +124,7 @@ function planOf(deps: AdminDeps): RecordPlan<"domains"> {
       }),
     }),
     instead: INSTEAD,
-    changesByItself: ["checked_at", "stops_at", "records"],
-    movesMeanwhile: FOLLOW_DNS,
+    changesByItself: FOLLOW_DNS,
     show: async (domain) => toResource(domain, await readDomainPolicy(deps)),
   };
 }
