@@ -1,12 +1,11 @@
 /** The two gateways of `kannel.ts`, each with one connector to an SMSC of its own. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import { admin } from "../test/admin.ts";
 import { connectSmsc, type LiveSms, openLiveSms } from "../test/live-sms.ts";
 import { makeDataFolder, onPostgres, type Sandbox, startPostrider } from "../test/postrider-process.ts";
+import { KANNEL_LOGIN, writeKannelConfig } from "./kannel-config.ts";
 import { httpRequest } from "./offer.ts";
-import { freePorts, reachable } from "./ports.ts";
+import { reachable } from "./ports.ts";
 import { type SmscProcess, startSmsc } from "./smsc-process.ts";
 
 export interface Ours extends Gateway {
@@ -82,18 +81,20 @@ export async function startOurs(args: readonly string[] = [], options?: OursOpti
 /** As Debian packages it: bearerbox and smsbox, receipts asked for and kept in memory, no store on disk, no logs. */
 export async function startKannel(): Promise<Gateway> {
   const smsc = await startSmsc();
-  const folder = mkdtempSync(join(tmpdir(), "kannel-"));
-  const [adminPort = 0, boxPort = 0, sendPort = 0] = await freePorts(3);
-  const config = join(folder, "kannel.conf");
-  writeFileSync(config, kannelConfig({ smscPort: smsc.port, adminPort, boxPort, sendPort }));
+  const { folder, ports, config } = await writeKannelConfig(smsc.port, {
+    core: "sms-incoming-queue-limit = -1\nsms-outgoing-queue-limit = -1",
+    smsc: `max-pending-submits = ${WINDOW}`,
+    smsbox: "max-pending-requests = 10000",
+    user: "max-messages = 3",
+  });
   const bearerbox = Bun.spawn(["bearerbox", "-v", "4", config], { stdout: "ignore", stderr: "ignore" });
-  await reachable(boxPort);
+  await reachable(ports.box);
   const smsbox = Bun.spawn(["smsbox", "-v", "4", config], { stdout: "ignore", stderr: "ignore" });
-  await reachable(sendPort);
-  const query = "username=bench&password=bench&from=ACMECO&dlr-mask=31&to=%2B1415{n}&text=Your+code+is+{n}";
+  await reachable(ports.send);
+  const query = `${KANNEL_LOGIN}&from=ACMECO&dlr-mask=31&to=%2B1415{n}&text=Your+code+is+{n}`;
   return {
     smsc,
-    port: sendPort,
+    port: ports.send,
     pid: smsbox.pid,
     request: httpRequest(`GET /cgi-bin/sendsms?${query}`, {}),
     async stop() {
@@ -103,46 +104,4 @@ export async function startKannel(): Promise<Gateway> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-interface Ports {
-  readonly smscPort: number;
-  readonly adminPort: number;
-  readonly boxPort: number;
-  readonly sendPort: number;
-}
-
-function kannelConfig({ smscPort, adminPort, boxPort, sendPort }: Ports): string {
-  return `
-group = core
-admin-port = ${adminPort}
-admin-password = bench
-smsbox-port = ${boxPort}
-dlr-storage = internal
-sms-incoming-queue-limit = -1
-sms-outgoing-queue-limit = -1
-
-group = smsc
-smsc = smpp
-smsc-id = bench
-host = 127.0.0.1
-port = ${smscPort}
-transceiver-mode = true
-smsc-username = bench
-smsc-password = bench
-system-type = bench
-interface-version = 34
-max-pending-submits = ${WINDOW}
-
-group = smsbox
-bearerbox-host = 127.0.0.1
-sendsms-port = ${sendPort}
-max-pending-requests = 10000
-
-group = sendsms-user
-username = bench
-password = bench
-concatenation = true
-max-messages = 3
-`;
 }

@@ -1,9 +1,9 @@
 /** Debian's Kannel before an SMSC of ours, for `kannel-fates.ts`: bearerbox with smsbox or with opensmppbox, to be killed and started again. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type FakeSmsc, startFakeSmsc } from "../test/fakes/fake-smsc.ts";
-import { freePorts, reachable } from "./ports.ts";
+import { KANNEL_SMSC, type KannelPorts, writeKannelConfig } from "./kannel-config.ts";
+import { reachable } from "./ports.ts";
 
 export type Box = "bearerbox" | "smsbox" | "opensmppbox";
 
@@ -19,22 +19,26 @@ export interface Boxes {
 
 const RECEIPT_MS = 1_000;
 
+/** As docs/http-gateways.md tells an operator to write it. */
+const AS_DOCUMENTED = {
+  smsc: "reconnect-delay = 1",
+  smsbox: "http-request-retry = 100\nhttp-queue-delay = 2",
+  user: "max-messages = 10",
+};
+
 /** @param opensmppbox the program; absent: smsbox */
 export async function startBoxes(opensmppbox?: string): Promise<Boxes> {
   // Kannel takes ids for numbers.
   const writeId = (id: string) => String(Number.parseInt(id, 16));
   const smsc = await startFakeSmsc({ receipts: "none", writeId });
-  const folder = mkdtempSync(join(tmpdir(), "kannel-"));
-  const [adminPort = 0, boxPort = 0, port = 0] = await freePorts(3);
-  const config = join(folder, "kannel.conf");
-  writeFileSync(config, kannelConfig({ smscPort: smsc.port, adminPort, boxPort, sendPort: port }));
+  const { folder, ports, config } = await writeKannelConfig(smsc.port, AS_DOCUMENTED);
   const own = join(folder, "opensmppbox.conf");
-  writeFileSync(own, opensmppboxConfig({ port, boxPort, folder }));
+  writeFileSync(own, opensmppboxConfig(ports, folder));
   writeFileSync(join(folder, "logins"), "acme secret acme *.*.*.*\n");
   const commands: Record<Box, readonly [command: string, config: string, port: number]> = {
-    bearerbox: ["bearerbox", config, boxPort],
-    smsbox: ["smsbox", config, port],
-    opensmppbox: [opensmppbox ?? "", own, port],
+    bearerbox: ["bearerbox", config, ports.box],
+    smsbox: ["smsbox", config, ports.send],
+    opensmppbox: [opensmppbox ?? "", own, ports.send],
   };
   const running = new Map<Box, ReturnType<typeof Bun.spawn>>();
   const start = async (name: Box) => {
@@ -51,7 +55,7 @@ export async function startBoxes(opensmppbox?: string): Promise<Boxes> {
   await start(opensmppbox ? "opensmppbox" : "smsbox");
   return {
     smsc,
-    port,
+    port: ports.send,
     async restart(...names) {
       await Promise.all(names.map(kill));
       for (const name of names) await start(name);
@@ -81,61 +85,19 @@ function report(smsc: FakeSmsc): ReturnType<typeof setInterval> {
   }, 50);
 }
 
-interface Ports {
-  readonly smscPort: number;
-  readonly adminPort: number;
-  readonly boxPort: number;
-  readonly sendPort: number;
-}
-
-/** As docs/http-gateways.md tells an operator to write it. */
-function kannelConfig({ smscPort, adminPort, boxPort, sendPort }: Ports): string {
-  return `
-group = core
-admin-port = ${adminPort}
-admin-password = bench
-smsbox-port = ${boxPort}
-dlr-storage = internal
-
-group = smsc
-smsc = smpp
-smsc-id = far
-host = 127.0.0.1
-port = ${smscPort}
-transceiver-mode = true
-smsc-username = bench
-smsc-password = bench
-system-type = bench
-interface-version = 34
-reconnect-delay = 1
-
-group = smsbox
-bearerbox-host = 127.0.0.1
-sendsms-port = ${sendPort}
-http-request-retry = 100
-http-queue-delay = 2
-
-group = sendsms-user
-username = postrider
-password = secret
-concatenation = true
-max-messages = 10
-`;
-}
-
-function opensmppboxConfig(own: { port: number; boxPort: number; folder: string }): string {
+function opensmppboxConfig({ send, box }: KannelPorts, folder: string): string {
   return `
 group = core
 dlr-storage = internal
 
 group = opensmppbox
 opensmppbox-id = open
-opensmppbox-port = ${own.port}
+opensmppbox-port = ${send}
 bearerbox-host = 127.0.0.1
-bearerbox-port = ${own.boxPort}
+bearerbox-port = ${box}
 our-system-id = KANNEL
-route-to-smsc = far
-smpp-logins = "${join(own.folder, "logins")}"
+route-to-smsc = ${KANNEL_SMSC}
+smpp-logins = "${join(folder, "logins")}"
 use-systemid-as-smsboxid = true
 `;
 }
