@@ -4,27 +4,18 @@ import type { Logger } from "pino";
 import { type MakeDkimKeys, makeDkimKeys } from "../api/admin/domains/dkim-pair.ts";
 import type { Clock } from "../core/clock.ts";
 import { present } from "../core/present.ts";
-import { NOBODY_ELSE } from "../core/queue/claimant.ts";
 import { createIds } from "../core/uuid.ts";
 import type { Disk } from "../delivery/alarm-conditions.ts";
-import { boundChores } from "../delivery/bound-chores.ts";
-import { createDomainWatch } from "../delivery/domain-watch.ts";
-import { overdueChore } from "../delivery/receipts/overdue-receipts.ts";
-import { createUpkeep, stageChore, storeChores } from "../delivery/upkeep.ts";
 import type { StoreDrivers } from "../store/postgres/open-postgres.ts";
 import { createLockMemory } from "../store/sqlite/database/write-lock.ts";
 import type { Store } from "../store/store.ts";
-import { createAlarms } from "./alarms.ts";
-import { createClockWatch } from "./clock-watch.ts";
 import type { Config } from "./config.ts";
 import { ensureDataFolder, readMasterKey, refuseHalfRestored } from "./data-folder/data-folder.ts";
 import { diskOf } from "./data-folder/disk-of.ts";
 import { warnOfExposed } from "./data-folder/exposed-files.ts";
 import { firstStart, type Sandbox } from "./data-folder/first-start.ts";
-import { createDelivery } from "./delivery.ts";
 import { openBounces } from "./email/bounces.ts";
 import { createMailKeys, type MailKeys } from "./email/mail-keys.ts";
-import { createCertificateWatch } from "./http/certificate-watch.ts";
 import { createDrain } from "./http/drain.ts";
 import { createGate } from "./http/gate.ts";
 import { createHttp } from "./http/make-http.ts";
@@ -34,19 +25,18 @@ import type { Tls } from "./http/tls-files.ts";
 import { consoleKeyOf } from "./keys/console-key.ts";
 import { finishRotation } from "./keys/rotate-key.ts";
 import { createListeners, type Listeners, type ListenersOptions } from "./listeners/start-listeners.ts";
+import { makeLoops, startLoops } from "./loops.ts";
 import { keepTimer, reportLateTimers } from "./metrics/late-timers.ts";
 import { createMetrics, type Metrics } from "./metrics/metrics.ts";
 import type { Lookups } from "./network/create-lookups.ts";
 import { createDns } from "./network/dns.ts";
 import type { FixedAddress } from "./network/web.ts";
 import { openData } from "./open-data.ts";
-import { openShares } from "./open-shares.ts";
 import type { Parts } from "./parts.ts";
-import { createRunning, type Ending, type Running } from "./running.ts";
+import { createRunning, type Ending } from "./running.ts";
 import { createSteadyLog } from "./steady-log.ts";
 import { createThreads } from "./threads.ts";
 import { watchReceipts } from "./watch-receipts.ts";
-import { createWebhooks } from "./webhooks.ts";
 
 export interface Postrider {
   /** Base URL of the API. */
@@ -211,53 +201,6 @@ function renewAll(
   return async (tls) => {
     for (const server of servers) server?.renew(tls);
     await listeners.renew(tls);
-  };
-}
-
-/** Starts the loops. They are added to `running` before that, so that they are stopped if one cannot start. */
-async function startLoops(
-  roles: Config["roles"],
-  loops: Loops & { readonly renew: Renew },
-  running: Running,
-): Promise<void> {
-  const { shares, engine, upkeep, webhooks, alarms, clocks, certificate } = loops;
-  running.add("messages that are being sent", engine);
-  running.add("upkeep", upkeep);
-  running.add("webhooks that are being delivered", webhooks);
-  running.add("alarms", alarms);
-  running.add("a look at the clock", clocks);
-  running.add("a look at the certificate", certificate);
-  clocks.start();
-  certificate.start(loops.renew);
-  await shares?.start();
-  if (roles.has("delivery")) await engine.start().then(alarms.start);
-  if (roles.has("upkeep") || roles.has("delivery")) upkeep.start();
-  if (roles.has("webhooks")) webhooks.start();
-}
-
-type Loops = ReturnType<typeof makeLoops>;
-
-/** The background loops, not started yet. */
-function makeLoops(parts: Parts) {
-  const { clock, store, dns, steadyLog: log } = parts;
-  const { roles } = parts.config;
-  const shares = openShares(parts);
-  const claimant = shares?.claimant ?? (() => NOBODY_ELSE);
-  const engine = createDelivery(parts, { shares, claimant });
-  const domains = createDomainWatch({ records: store.records, dns, log });
-  const bounds = boundChores({ ...store, clock, log, observe: parts.metrics.observe });
-  const sweeper = () => present({ process: claimant().process, inFlight: engine.inFlight() });
-  const sweep = stageChore(store.queue, sweeper);
-  const chores = [sweep, ...storeChores(store), domains.chore, overdueChore(store), ...bounds];
-  return {
-    shares,
-    engine,
-    domains,
-    upkeep: createUpkeep({ clock, log, chores: roles.has("upkeep") ? chores : [sweep] }),
-    webhooks: createWebhooks({ ...parts, log, claimant }),
-    alarms: createAlarms({ ...parts, log, engine }),
-    clocks: createClockWatch({ store, clock, log }),
-    certificate: createCertificateWatch({ config: parts.config, clock, log }),
   };
 }
 
