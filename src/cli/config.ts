@@ -1,5 +1,5 @@
 /** The only reader of the environment. Reports all problems together, in words that say what to do. */
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { isIP } from "node:net";
 import { join, resolve } from "node:path";
 import ipaddr from "ipaddr.js";
@@ -7,7 +7,7 @@ import { errorText } from "../core/error-text.ts";
 import { present } from "../core/present.ts";
 import { readHosts } from "../store/postgres/connections/hosts.ts";
 import { MASTER_KEY_FILE } from "./data-folder/data-folder.ts";
-import { pemOf, type Tls, type TlsFiles } from "./http/tls-files.ts";
+import { readTls, type Tls, type TlsFiles } from "./http/tls-files.ts";
 import { misnamedVariables } from "./misnamed-variables.ts";
 
 export const ROLES = ["api", "delivery", "webhooks", "upkeep"] as const;
@@ -67,7 +67,7 @@ export function readConfig(env: Environment, options: ServeOptions = {}): Config
   const report = (problem: string) => void problems.push(problem);
   reportLineEnds(env, report);
   misnamedVariables(env, VARIABLES).forEach(report);
-  const tls = readTls(env, report);
+  const tls = readTls(env.TLS_CERT, env.TLS_KEY, report);
   const bounce = env.BOUNCE_PORT ? readBounce(env, report) : undefined;
   const metrics = env.METRICS_PORT ? readMetrics(env, report) : undefined;
   const listeners = readListeners(options, report);
@@ -221,38 +221,6 @@ function readProxies(text: string | undefined, report: Report): readonly Cidr[] 
       return [];
     }
   });
-}
-
-function readTls(env: Environment, report: Report): Pick<Config, "tls" | "tlsFiles"> {
-  const { TLS_CERT: certFile, TLS_KEY: keyFile } = env;
-  if (!certFile && !keyFile) return {};
-  if (!certFile || !keyFile) {
-    report("TLS_CERT and TLS_KEY: set both to the paths of PEM files, or neither");
-    return {};
-  }
-  const cert = readPem("TLS_CERT", certFile, report);
-  const key = readPem("TLS_KEY", keyFile, report);
-  if (cert === undefined || key === undefined) return {};
-  const areFiles = [certFile, keyFile].every((path) => statSync(path).isFile());
-  return { tls: { cert, key }, ...(areFiles && { tlsFiles: { cert: certFile, key: keyFile } }) };
-}
-
-/** Recognises PEM in place of a path, as it is or in base64 once more. No path has line ends either. */
-const PEM = /-----BEGIN |^LS0tLS1CRUdJTi|\n./;
-
-function readPem(name: string, path: string, report: Report): string | undefined {
-  if (PEM.test(path)) {
-    report(`${name}: contains a certificate or a key: set it to the path of a file that holds it`);
-    return undefined;
-  }
-  try {
-    const text = pemOf(readFileSync(path));
-    if (text.includes("-----BEGIN ")) return text;
-    report(`${name}: ${path} holds no PEM block`);
-  } catch (error) {
-    report(`${name}: ${path} cannot be read (${errorText(error)})`);
-  }
-  return undefined;
 }
 
 const MAX_LISTENERS = 16;

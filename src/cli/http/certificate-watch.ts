@@ -1,10 +1,11 @@
 import type { Clock } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
 import { DAY_MS, SECOND_MS } from "../../core/time/durations.ts";
+import { toIso } from "../../core/time/timestamp.ts";
 import { createChores } from "../../core/work/chores.ts";
 import type { Config } from "../config.ts";
 import { createServedTls, type Renew } from "./served-tls.ts";
-import { timeOf, type Validity } from "./tls-files.ts";
+import type { Validity } from "./tls-files.ts";
 
 /** How long before its end a certificate is warned of at the earliest. Tools that renew certificates do so earlier, */
 const SOON_MS = 14 * DAY_MS;
@@ -54,7 +55,7 @@ export function createCertificateWatch({
   const look = async () => {
     const before = served.refusal();
     const isNew = await served.look(renew);
-    if (isNew) log.info({ ends_at: timeOf(served.validity()?.endsAt ?? 0) }, "a new certificate is served");
+    if (isNew) log.info({ ends_at: toIso(served.validity()?.endsAt ?? 0) }, "a new certificate is served");
     const isNews = isNew || (served.refusal() !== undefined && served.refusal() !== before);
     return isNews ? warn() : 0;
   };
@@ -85,9 +86,9 @@ const STILL_SERVED = "the certificate from before is still served";
 function endOf(validity: Validity | undefined, now: number): string | undefined {
   if (!validity) return undefined;
   const { beginsAt, endsAt } = validity;
-  if (now > endsAt) return `the certificate that is served ended at ${timeOf(endsAt)}`;
-  if (now < beginsAt) return `the certificate that is served is valid only from ${timeOf(beginsAt)} on`;
+  if (now > endsAt) return `the certificate that is served ended at ${toIso(endsAt)}`;
+  if (now < beginsAt) return `the certificate that is served is valid only from ${toIso(beginsAt)} on`;
   if (endsAt - now < Math.min(SOON_MS, (endsAt - beginsAt) * LAST_PART))
-    return `the certificate that is served ends at ${timeOf(endsAt)}`;
+    return `the certificate that is served ends at ${toIso(endsAt)}`;
   return undefined;
 }
