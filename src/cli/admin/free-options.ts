@@ -1,5 +1,6 @@
 /** Options that are not known beforehand: the kind of the connector determines which fields there are, and of which types. */
 import { jsonFault } from "../../core/body/json-fault.ts";
+import { parseJson } from "../../core/body/parse-json.ts";
 import type { Row } from "./command-line.ts";
 import { UsageFailure } from "./command-line.ts";
 
@@ -94,25 +95,17 @@ function toValue(text: string, { type, items, before, word }: TypedOption): unkn
 /** One entry of a list, or the whole list, as the console takes it and the documentation writes it. */
 function readJsonObjects(text: string, word: string): readonly unknown[] {
   if (!text.trimStart().startsWith("[")) return [readJsonObject(text, word)];
-  const list = parsedJson(text);
+  const list = parseJson(text);
   if (Array.isArray(list)) return list;
   throw new UsageFailure(`${word} needs JSON objects; ${jsonFault(text) ?? "this list of them is no JSON"}`);
 }
 
 /** @param word the option, for the error */
 export function readJsonObject(text: string, word: string): Row {
-  const value = parsedJson(text);
+  const value = parseJson(text);
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Row;
   const fault = value === undefined && text.trimStart().startsWith("{") ? jsonFault(text) : undefined;
   throw new UsageFailure(
     `${word} needs a JSON object${fault ? `; ${fault}` : `, for example '{"port":2775}'`}`,
   );
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
