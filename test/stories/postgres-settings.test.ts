@@ -156,3 +156,22 @@ test("rights that are taken away for a while are an outage: what the SMSC said m
   expect(smsc.submits).toHaveLength(1);
   await smsc.close();
 });
+
+test("a table that is missing for a while is an outage: what the SMSC said meanwhile counts, and nothing is sent twice", async () => {
+  const [service, smsc] = await Promise.all([
+    start(),
+    startFakeSmsc({ receipts: "none", holdSubmits: true }),
+  ]);
+  const live = await openLiveSms(service, { connectors: [await connectSmsc(service, smsc)] });
+  const message = await live.send("+14155551201");
+  await smsc.until(() => smsc.submits.length === 1);
+  await run("ALTER TABLE jobs RENAME TO jobs_away");
+  smsc.release();
+  await expect(live.send("+14155551202")).rejects.toThrow("503");
+  await service.line(/the database refuses: relation .*jobs.* does not exist.*"msg":"database unavailable"/);
+  await run("ALTER TABLE jobs_away RENAME TO jobs");
+  await reached(service, message, "sent", "failed");
+  expect((await live.timeline(message)).map(({ kind }) => kind)).toEqual(["attempt"]);
+  expect(smsc.submits).toHaveLength(1);
+  await smsc.close();
+});

@@ -33,6 +33,15 @@ export function isForbidden(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === "42501";
 }
 
+/**
+ * What our statements name is missing: a table (42P01), a column (42703), an index that ON CONFLICT needs (42P10), or a schema (3F000). As they
+ * are always the same, and were all there at the start, somebody has taken it away since: by a restore over the service, another name
+ * of a table, another `search_path`, or another database under the name.
+ */
+export function isSchemaGone(error: unknown): boolean {
+  return error instanceof DatabaseError && /^(42P01|42703|42P10|3F000)$/.test(error.code ?? "");
+}
+
 /** The server has become read-only, as a former primary is made so that nobody writes to it beside the new one. */
 export function isReadOnlyServer(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === "25006";

@@ -10,7 +10,7 @@ import {
   resolveLostCommit,
 } from "./lost-commit.ts";
 import { createServerWatch, OtherServer, type ServerWatch } from "./server-watch.ts";
-import { isCollision, isForbidden } from "./sql-errors.ts";
+import { isCollision, isForbidden, isSchemaGone } from "./sql-errors.ts";
 
 /** The statements of a transaction. */
 export interface Transaction extends Session {
@@ -62,10 +62,10 @@ export function openClosable(driver: Driver, clock: Clock, servers = createServe
   const underWay = new Set<Promise<unknown>>();
   let isClosed = false;
   const within: Database = {
-    query: (sql, values) => driver.query<never>(sql, values).catch(throwForbidden),
+    query: (sql, values) => driver.query<never>(sql, values).catch(throwRefused),
     transaction: (work, isStored) => within.prepared(async () => work, isStored),
     async prepared(prepare, isStored) {
-      const { value, lost } = await runWithRetries({ driver, servers }, prepare).catch(throwForbidden);
+      const { value, lost } = await runWithRetries({ driver, servers }, prepare).catch(throwRefused);
       if (lost)
         await resolveLostCommit({ driver, clock }, lost, isStored && ((session) => isStored(session, value)));
       return value;
@@ -96,9 +96,9 @@ export function openClosable(driver: Driver, clock: Clock, servers = createServe
   };
 }
 
-/** Missing rights count as an outage: they will be given back, and what a provider said must be kept until then. */
-function throwForbidden(error: unknown): never {
-  throw isForbidden(error) ? outage("the database refuses", error) : error;
+/** Rights and tables that are missing count as an outage: they will be back, and what a provider said must be kept until then. */
+function throwRefused(error: unknown): never {
+  throw isForbidden(error) || isSchemaGone(error) ? outage("the database refuses", error) : error;
 }
 
 interface Ran<T> {
