@@ -111,7 +111,7 @@ test("tables of another program, and a schema in which none can be made, are cal
   );
   await run(...anew, "CREATE TABLE accounts (id serial)");
   expect(await refusal()).toMatch(
-    /relation "accounts" already exists: it is another program's; give Postrider a database of its own$/,
+    /relation "accounts" already exists: it is another program's, or of a restore that was cut off; give Postrider a database of its own, or /,
   );
   await run("DROP SCHEMA public CASCADE");
   expect(await refusal()).toMatch(/search_path names no schema that the role may use: GRANT/);
@@ -174,4 +174,11 @@ test("a table that is missing for a while is an outage: what the SMSC said meanw
   expect((await live.timeline(message)).map(({ kind }) => kind)).toEqual(["attempt"]);
   expect(smsc.submits).toHaveLength(1);
   await smsc.close();
+});
+
+test("a database that was restored in part is refused, and what is missing is named", async () => {
+  await run("DROP INDEX jobs_ready");
+  expect(await refusal()).toMatch(
+    /parts of its schema are missing.*: restore again, .* Missing: jobs: CREATE INDEX jobs_ready ON /,
+  );
 });

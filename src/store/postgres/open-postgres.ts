@@ -10,6 +10,7 @@ import { type Driver, type DriverOptions, openDriver } from "./database/driver.t
 import { checkMasterKey, readCursorKey, readMeta, refuseHalfMoved, refuseOtherKey } from "./database/meta.ts";
 import { createServerWatch, type ServerWatch } from "./database/server-watch.ts";
 import { type ClosableDatabase, type Database, openClosable } from "./database/transactions.ts";
+import { refusePartSchema } from "./database/whole-schema.ts";
 import { createErasedNames } from "./erasures/erased-names.ts";
 import { createErasures } from "./erasures/erasures.ts";
 import { createEventFeed } from "./events/event-feed.ts";
@@ -78,6 +79,7 @@ export async function openOn(
     const closable = openClosable(driver, options.clock, servers);
     const closablePulse = openClosable(pulse, options.clock, servers);
     await refuseHalfMoved(driver);
+    await refusePartSchema(driver);
     await checkMasterKey(driver, options.vault);
     // Stored long before the feed is read: a key of the last moments before a failover may be lost in it, with the cursors of readers.
     await readCursorKey(driver, options.vault);

@@ -5,7 +5,7 @@ const OWN_DATABASE = "give Postrider a database of its own";
 
 /** By SQLSTATE, what an operator can do if the schema cannot be made. */
 const ADVICE: Readonly<Record<string, string>> = {
-  "42P07": `it is another program's; ${OWN_DATABASE}`,
+  "42P07": `it is another program's, or of a restore that was cut off; ${OWN_DATABASE}, or restore again into an empty one`,
   "42501": "GRANT CREATE ON SCHEMA … TO the role of DATABASE_URL, or ALTER TABLE … OWNER TO it",
   "3F000":
     "search_path names no schema that the role may use: GRANT USAGE, CREATE ON SCHEMA … TO it, or ALTER ROLE … RESET search_path",

@@ -7,7 +7,7 @@ import { isThere } from "../database/table-columns.ts";
 import type { Database } from "../database/transactions.ts";
 
 /** The tables that are partitioned by the day of a message's id. */
-const DAILY_TABLES = ["messages", "contents", "timeline", "events"] as const;
+export const DAILY_TABLES = ["messages", "contents", "timeline", "events"] as const;
 
 export type DailyTable = (typeof DAILY_TABLES)[number];
 
