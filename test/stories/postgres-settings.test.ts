@@ -33,7 +33,7 @@ const HOSTILE = [
   "enable_partition_pruning = off",
 ];
 
-const { folder, database, start } = oneProcessOnPostgres();
+const { folder, database, start, stop } = oneProcessOnPostgres();
 
 async function run(...statements: readonly string[]): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: database().url });
@@ -181,4 +181,17 @@ test("a database that was restored in part is refused, and what is missing is na
   expect(await refusal()).toMatch(
     /parts of its schema are missing.*: restore again, .* Missing: jobs: CREATE INDEX jobs_ready ON /,
   );
+});
+
+test("counters that are behind their tables, as after a logical replication, go on from the highest number at the next start", async () => {
+  const service = await start();
+  await deliversAll(service);
+  await stop();
+  await run("SELECT setval(pg_get_serial_sequence('accounts', 'number'), 1, false)");
+  await run("SELECT setval(pg_get_serial_sequence('queues', 'number'), 1, false)");
+  const later = await start({ sandbox: service.sandbox });
+  await admin(later, "/accounts", { name: "later", mode: "live" });
+  await deliversAll(later);
+  const [highest] = await run("SELECT max(number) AS accounts FROM accounts");
+  expect(highest).toEqual({ accounts: 2 });
 });

@@ -5,6 +5,7 @@ import { EARLIER_KEYS, openEarlierKeys } from "../records/earlier-keys.ts";
 import type { Store } from "../store.ts";
 import type { Vault } from "../vault.ts";
 import { refuseUnfitPooler } from "./connections/behind-pooler.ts";
+import { catchUpCounters } from "./database/catch-up-counters.ts";
 import { refuseUncheckedReferences } from "./database/checked-references.ts";
 import { type Driver, type DriverOptions, openDriver } from "./database/driver.ts";
 import { checkMasterKey, readCursorKey, readMeta, refuseHalfMoved, refuseOtherKey } from "./database/meta.ts";
@@ -80,6 +81,7 @@ export async function openOn(
     const closablePulse = openClosable(pulse, options.clock, servers);
     await refuseHalfMoved(driver);
     await refusePartSchema(driver);
+    await catchUpCounters(driver);
     await checkMasterKey(driver, options.vault);
     // Stored long before the feed is read: a key of the last moments before a failover may be lost in it, with the cursors of readers.
     await readCursorKey(driver, options.vault);

@@ -15,6 +15,12 @@ export const VALUED = " with a value";
 
 export const EXPECTED: readonly Part[] = partsOf(schema);
 
+/** The columns whose values count up. */
+export const COUNTED = EXPECTED.filter(({ words }) => / AS IDENTITY$/.test(words)).map(({ name, table }) => ({
+  table,
+  column: name.slice(table.length + 1, -VALUED.length),
+}));
+
 function partsOf(dump: string): readonly Part[] {
   let table = "";
   return dump.split("\n").flatMap((line) => {
