@@ -97,6 +97,17 @@ test("where a server lets nobody in without TLS, it is said how to reach it", as
   server.close();
 });
 
+test("a file that the URL names and that cannot be read is said at once, since it will not be there by waiting", async () => {
+  const certificate = join(folder(), "missing.pem");
+  const { code, output } = await runPostrider({
+    dataFolder: folder(),
+    env: onPostgres(`postgres://127.0.0.1:${await keptPort()}/postrider?sslrootcert=${certificate}`),
+  });
+  expect(code).toBe(1);
+  expect(output).toMatch(/^postrider cannot start: .*ENOENT.*missing\.pem.*named in DATABASE_URL/m);
+  expect(output).not.toContain('"level"');
+});
+
 /** Answers every start of a session with an error. */
 async function openRefusing(code: string, reason: string) {
   const words = `SFATAL\0C${code}\0M${reason}\0\0`;

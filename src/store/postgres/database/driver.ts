@@ -17,6 +17,7 @@ import {
   isReadOnlyServer,
   isRefusedSetting,
   isUnknownSetting,
+  isUnreadableFile,
 } from "./sql-errors.ts";
 import { createStatementNames, type StatementNames } from "./statement-names.ts";
 import { fromStoredText, toStoredText } from "./stored-text.ts";
@@ -263,8 +264,10 @@ function throwOutage(error: unknown): never {
   throw isOutage(error) ? unreachable(error) : error;
 }
 
-/** A refusal of a session's settings, by a pooler or an old server, is no outage: they will be refused the next time too. */
+/** A refusal of a session's settings, by a pooler or an old server, is no outage: they will be refused the next time too. Nor is a file's. */
 function throwRefused(error: unknown, isPrepared: boolean): never {
+  if (isUnreadableFile(error))
+    throw new Error(`${errorText(error)} (named in DATABASE_URL)`, { cause: error });
   if (isUnknownSetting(error) && namesOurSetting(error.message))
     throw new Error(`${errorText(error)}: ${OLDEST_NEEDED}`, { cause: error });
   if (!isRefusedSetting(error)) return throwOutage(error);

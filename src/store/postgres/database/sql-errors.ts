@@ -42,6 +42,12 @@ export function isSchemaGone(error: unknown): boolean {
   return error instanceof DatabaseError && /^(42P01|42703|42P10|3F000)$/.test(error.code ?? "");
 }
 
+/** A file that the URL names, such as that of `sslrootcert`, cannot be read. */
+export function isUnreadableFile(error: unknown): boolean {
+  const { code, syscall } = error as { readonly code?: unknown; readonly syscall?: unknown };
+  return /^(open|read)$/.test(String(syscall)) && /^(ENOENT|ENOTDIR|EISDIR|EACCES|EPERM)$/.test(String(code));
+}
+
 /** The server has become read-only, as a former primary is made so that nobody writes to it beside the new one. */
 export function isReadOnlyServer(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === "25006";
