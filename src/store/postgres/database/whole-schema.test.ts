@@ -39,7 +39,7 @@ for (const { damage, missing } of [
     withDriver(async (driver, url) => {
       await driver.query(damage);
       const words = String(await rejection(openOther(url)));
-      expect(words).toContain("restore again, into an empty database. Missing: ");
+      expect(words).toContain("if they were removed by hand. Missing: ");
       expect(words.split("Missing: ")[1]).toMatch(missing);
     }));
 }

@@ -36,7 +36,7 @@ const NAMED = 5;
 function lackOf(missing: readonly string[]): string | undefined {
   if (missing.length === 0) return undefined;
   const more = missing.length > NAMED ? `; and ${missing.length - NAMED} more` : "";
-  return `parts of its schema are missing, as after a restore that was cut off or went past an error: restore again, into an empty database. Missing: ${missing.slice(0, NAMED).join("; ")}${more}`;
+  return `parts of its schema are missing, as after a restore that was cut off or went past an error: restore again, into an empty database; or make them again, if they were removed by hand. Missing: ${missing.slice(0, NAMED).join("; ")}${more}`;
 }
 
 const TABLES = EXPECTED.filter(({ name, table }) => name === table).map(({ name }) => name);
