@@ -8,7 +8,11 @@ import { until } from "../until.ts";
 const opened = browserConsole();
 const { signedIn } = opened;
 
-const question = (page: Page) => page.getByRole("dialog").getByText("What you have typed is not saved.");
+const QUESTION = "Leave this page? What you have typed is not saved.";
+
+/** By its name, which a screen reader says: otherwise one would hear that there is a dialog, with a button "Cancel". */
+const question = (page: Page) =>
+  page.getByRole("dialog", { name: QUESTION, exact: true }).getByText("What you have typed is not saved.");
 
 async function answer(page: Page, word: "Cancel" | "Leave"): Promise<void> {
   await question(page).waitFor();

@@ -6,6 +6,7 @@ export function isConfirmed(question: string, verb: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const yes = h("button", { type: "button", class: "danger" }, verb);
   const dialog = openDialog({
+    name: question,
     content: h("p", {}, question),
     buttons: yes,
     close: "Cancel",
@@ -23,6 +24,7 @@ export function isConfirmed(question: string, verb: string): Promise<boolean> {
 /** A secret that is never shown again. */
 export function showOnce(title: string, secret: string): void {
   openDialog({
+    name: title,
     content: [
       h("h2", {}, title),
       h("p", {}, "Keep it now: it is not stored, and never shown again."),
@@ -85,6 +87,8 @@ export function putDialogsAside(): () => void {
 }
 
 interface DialogPlan {
+  /** What a screen reader says as the dialog opens: of what is in it, that says the button alone which has the focus. */
+  readonly name: string;
   readonly content: Child;
   readonly buttons: Child;
   /** The word that closes it. */
@@ -92,9 +96,14 @@ interface DialogPlan {
   readonly onClose?: () => void;
 }
 
-function openDialog({ content, buttons, close, onClose }: DialogPlan): HTMLDialogElement {
+function openDialog({ name, content, buttons, close, onClose }: DialogPlan): HTMLDialogElement {
   const closing = h("button", { type: "button", onclick: () => dialog.close() }, close);
-  const dialog = h("dialog", {}, content, h("div", { class: "actions" }, closing, buttons));
+  const dialog = h(
+    "dialog",
+    { "aria-label": name },
+    content,
+    h("div", { class: "actions" }, closing, buttons),
+  );
   const opener = document.activeElement;
   dialog.addEventListener("close", () => {
     dialog.remove();
