@@ -164,15 +164,16 @@ function clientOf({ auth }: Endpoint, { caller, clientAddress }: PendingCall): B
 
 /**
  * Replays the saved answer of a request that is refused now but was accepted earlier under the same key: since then its
- * `schedule_at` may have passed, or its template may have been deleted. Without such an answer, throws the refusal.
+ * `schedule_at` may have passed, or its template may have been deleted. Without such an answer, throws the refusal. So it does for
+ * a dry run: a 202 would look as if it had sent something.
  */
 async function replayOrRefuse(
   intake: Intake,
   { operation }: Endpoint,
-  { call: { caller, headers, now }, text, refusal }: RefusedBody,
+  { call: { caller, headers, now, body }, text, refusal }: RefusedBody,
 ): Promise<Response> {
   const key = validKey(headers);
-  if (!caller || key === undefined) throw withKeyProblem(refusal, headers);
+  if (!caller || key === undefined || body?.json.dry_run === true) throw withKeyProblem(refusal, headers);
   const idempotency = { scope: keyScope(caller.keyId, operation), key, now };
   const repeat = { bodyDigest: digestOf(text), isStrict: isStrict(caller.settings) };
   const replay = await replayOfRefused(intake, idempotency, repeat);

@@ -88,6 +88,19 @@ onEveryStore((start) => {
     expect([after.status, after.headers.get("idempotent-replayed")]).toEqual([200, null]);
   });
 
+  test("a dry run that is refused says so, also under a key by which something was sent", async () => {
+    await using api = await start();
+    const headers = { "Idempotency-Key": "one" };
+    for (const [path, sent, tried] of [
+      [PATH, sms(), sms({ dry_run: true, to: "12" })],
+      ["/v1/emails/messages", email(), email({ dry_run: true })],
+    ] as const) {
+      expect((await api.post(path, sent, { headers })).status).toBe(202);
+      const { status, json } = await api.post(path, tried, { headers });
+      expect([status, json.message]).toEqual([400, "validation failed"]);
+    }
+  });
+
   test("false is as if it were not there, and anything but a boolean is refused", async () => {
     await using api = await start();
     expect((await api.post(PATH, sms({ dry_run: false }))).status).toBe(202);
