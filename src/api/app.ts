@@ -1,4 +1,5 @@
 /** The HTTP application: finds the endpoint of a request, runs it, and turns its answer or error into a response. */
+import type { Clock } from "../core/clock.ts";
 import { turnEnd } from "../core/work/turn-end.ts";
 import type { Answered } from "./answer.ts";
 import { createAnswerPace } from "./answer-pace.ts";
@@ -10,7 +11,7 @@ import {
   type HandlerDeps,
   type MessageAppDeps,
 } from "./app-deps.ts";
-import { dropBody, isLastRequest } from "./body/drop-body.ts";
+import { dropBody } from "./body/drop-body.ts";
 import { preflightResponse } from "./cors.ts";
 import { type Endpoint, takesBody } from "./endpoint.ts";
 import { allEndpoints, type EndpointParts, messageEndpoints } from "./endpoints.ts";
@@ -40,15 +41,19 @@ export function createApp(deps: AppDeps): App {
 /** Serves Send and Get, and the files of `/docs`; forwards every other request. */
 export function createMessageApp(deps: MessageAppDeps): App {
   const parts = createParts(deps);
-  const paced = { ...deps, forward: withPace(deps.forward) };
+  const paced = { ...deps, forward: withPace(deps.forward, deps.clock) };
   return createHandler(paced, { ...parts, endpoints: messageEndpoints(deps, parts) });
 }
 
-/** The other listener limits its answers per turn too, but answers of several of its turns may arrive here in a single one. */
-function withPace(forward: AnswerRequest): AnswerRequest {
+/**
+ * The other listener limits its answers per turn too, but answers of several of its turns may arrive here in a single one. Nor does
+ * it see what this one keeps back of a body, as that of a GET.
+ */
+function withPace(forward: AnswerRequest, clock: Clock): AnswerRequest {
   const pace = createAnswerPace();
   return async (request, addressOf) => {
     const response = await forward(request, addressOf);
+    if (!(await receiveRest(request, response, clock))) response.headers.set("Connection", "close");
     await pace();
     return response;
   };
@@ -101,12 +106,12 @@ function createHandler(deps: AnyAppDeps, { endpoints, limiter }: HandlerParts): 
         answered = refuse(error, context.requestId);
       }
       inFlight--;
-      if (answered.status >= 400 && isLastRequest(request)) await dropBody(request, clock);
+      const isReceived = isBodyRead(match, answered) || (await receiveRest(request, answered, clock));
       // After `dropBody`, whose time limit may end for many clients in the same turn.
       const place = isBodyRead(match, answered) ? undefined : pace();
       if (place) await place;
       const routed: RoutedRequest = { method, match, context };
-      const response = toResponse(answered, routed, deps.isLeaving());
+      const response = toResponse(answered, routed, !isReceived || deps.isLeaving());
       observe(deps, routed, { status: answered.status, ms: clock.monotonicMs() - startedMs });
       return response;
     },
@@ -119,6 +124,15 @@ function createHandler(deps: AnyAppDeps, { endpoints, limiter }: HandlerParts): 
  */
 function isHostUnclear({ headers }: Request): boolean {
   return headers.get("host")?.includes(" ") === true;
+}
+
+/**
+ * Receives what is left of a request, before it is answered. False if the answer has to be the last on its connection, as it is by
+ * itself where so much of a body is still to come that nobody waits for it.
+ */
+function receiveRest(request: Request, answered: Answered, clock: Clock): MaybePromise<boolean> {
+  const isLast = answered instanceof Response && answered.headers.get("connection") === "close";
+  return !isLast && dropBody(request, clock);
 }
 
 /** Whether the body has surely arrived: not if the request was refused, perhaps before that, or if its endpoint takes no body. */

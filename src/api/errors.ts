@@ -58,10 +58,7 @@ export const tooLateToCancel = () => new Refusal(409, "message can no longer be 
 export const requestInProgress = () =>
   new Refusal(409, "request in progress", { headers: { "Retry-After": "5" } });
 
-/**
- * The rest of the body is read and dropped, except with `isRestTooLong`: closing a connection resets it while its client
- * still sends, and many clients then never see the answer.
- */
+/** The rest of the body is read and dropped before the answer (`drop-body.ts`), except with `isRestTooLong`. */
 export const payloadTooLarge = (maxBytes: number, { isRestTooLong = false } = {}) =>
   new Refusal(413, "payload too large", {
     details: { body: `must be at most ${inWords(maxBytes)}` },

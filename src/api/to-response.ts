@@ -18,11 +18,11 @@ export interface RoutedRequest {
 export function toResponse(
   answered: Answered,
   { match, context: { requestId } }: RoutedRequest,
-  isLeaving: boolean,
+  isLast: boolean,
 ): Response {
   const response =
     answered instanceof Response ? withOwnHeaders(answered, requestId) : jsonResponse(answered, requestId);
-  if (isLeaving) response.headers.set("Connection", "close");
+  if (isLast) response.headers.set("Connection", "close");
   if (match.kind === "found" ? match.endpoint.cors : match.kind === "wrong_method" && match.cors) {
     for (const [name, value] of Object.entries(CORS_HEADERS)) response.headers.set(name, value);
   }

@@ -142,6 +142,49 @@ onEveryStore((start) => {
     }
   });
 
+  test("an answer to a request whose body has not come is the last on its connection", async () => {
+    await using api = await start();
+    const key = `Authorization: Bearer ${api.caller.key}\r\n`;
+    for (const [line, lines, sent, status] of [
+      ["POST /v1/nowhere", "Content-Length: 9\r\n", "{", 404],
+      ["POST /v1/sms/messages", "Content-Length: 9\r\n", "{", 401],
+      [
+        "POST /v1/sms/messages",
+        `${key}Content-Type: text/plain\r\nTransfer-Encoding: chunked\r\n`,
+        "9\r\n{",
+        415,
+      ],
+      ["OPTIONS /v1/push/register", "Content-Length: 9\r\n", "{", 204],
+      [`GET ${PATH}`, `${key}Content-Length: 9\r\n`, "{", 200],
+    ] as const) {
+      const wire = await dial(api.port);
+      wire.socket.write(`${line} HTTP/1.1\r\nHost: a\r\n${lines}\r\n${sent}`);
+      await until(api.clock.pending);
+      for (let n = 0; n < 2; n++) await api.clock.advance(5_000);
+      const answer = await wire.until();
+      expect(answer).toStartWith(`HTTP/1.1 ${status}`);
+      expect(answer).toMatch(/\r\nconnection: close\r\n/i);
+    }
+  });
+
+  test("a refused body is waited for as long as it comes, for half a minute", async () => {
+    await using api = await start();
+    const wire = await dial(api.port);
+    wire.socket.write("POST /v1/nowhere HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n");
+    await until(api.clock.pending);
+    for (let n = 0; n < 5; n++) {
+      wire.socket.write("x");
+      // Until that has come.
+      await api.get("/healthz");
+      await api.clock.advance(5_000);
+    }
+    wire.socket.write("xxxx");
+    const answer = await wire.until(/not found/);
+    expect(answer).toStartWith("HTTP/1.1 404");
+    expect(answer).not.toMatch(/connection: close/i);
+    wire.socket.destroy();
+  });
+
   test("a client that wants the connection closed and never sends the body it announced is answered after 5 s", async () => {
     await using api = await start();
     const wire = await dial(api.port);

@@ -31,9 +31,16 @@ async function begin(
   return wire;
 }
 
+/** Lets time pass until so many have their answer: a body that is refused is waited for a few seconds. */
 async function answered(api: RunningApi, count: number): Promise<void> {
-  await until(() => api.observed.length >= count);
+  await until(async () => {
+    if (api.observed.length < count) await api.clock.advance(STEP_MS);
+    return api.observed.length >= count;
+  });
 }
+
+/** So short that no body that is read is given up meanwhile. */
+const STEP_MS = 100;
 
 const closeAll = (wires: readonly Wire[]) => {
   for (const { socket } of wires) socket.destroy();

@@ -11,7 +11,6 @@ import {
   validationFailed,
 } from "../errors.ts";
 import { type BodyBudget, type BodyClient, createBodyBudget, type Reservation } from "./body-budget.ts";
-import { isLastRequest } from "./drop-body.ts";
 import { decodeUtf8, type JsonBody, type ReadLargeJson } from "./read-json.ts";
 import { createReadings, type Decode, type IncomingBody, type Octets } from "./readings.ts";
 
@@ -75,7 +74,7 @@ export function createBodyReader(clock: Clock, limits: ApiLimits, readLargeJson?
  */
 const MIN_RESERVED = 12 * 1024;
 
-/** The listener reads and drops up to this many octets of a body that is too large, so that its client gets to the answer. */
+/** Up to this many octets of a body that is too large are read and dropped, so that its client gets to the answer. */
 const MAX_DROPPED = 256 * 1024 * 1024;
 
 const JSON_TYPE = /^\s*application\/(?:json|[\w.!#$&^+-]+\+json)\s*(?:;|$)/i;
@@ -111,8 +110,8 @@ async function readChunks(request: Request, maxBytes: number, reserved: Reserved
     if (size > maxBytes) refusal = payloadTooLarge(maxBytes);
     else if (!reserveUpTo(size, reserved)) refusal = serviceUnavailable();
     if (refusal) {
-      if (isLastRequest(request)) reader.releaseLock();
-      else reader.cancel().catch(() => {});
+      // What is left of it is dropped before the answer.
+      reader.releaseLock();
       throw refusal;
     }
     chunks.push(step.value);
