@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { admin, reached } from "../admin.ts";
 import { browserConsole } from "../browser-console.ts";
 import { startFakeSmsc } from "../fakes/fake-smsc.ts";
+import { until } from "../until.ts";
 
 const opened = browserConsole();
 const { open, signIn, signedIn, changePassword, forgetSession } = opened;
@@ -96,7 +97,7 @@ test("an account and a key that are made in forms send, and the form says what i
   await page.getByRole("link", { name: "New API key" }).click();
   // The answer comes once the browser has taken the focus from the button, which is disabled until then.
   await page.route("**/admin/v1/keys", async (route) => {
-    await page.waitForFunction("document.activeElement === document.body");
+    await until(() => page.evaluate<boolean>("document.activeElement === document.body"));
     await route.fallback();
   });
   await page.getByRole("button", { name: "Create API key" }).click();

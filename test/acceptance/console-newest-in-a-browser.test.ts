@@ -168,9 +168,8 @@ test("what a list is narrowed by is not taken for something typed: it goes with 
   expect(new Date(await after.inputValue())).toEqual(new Date("2038-01-01T00:00:00.000Z"));
   await recipient.fill(" +14155550399 ");
   await page.getByRole("button", { name: "Show" }).click();
-  await page.waitForFunction(
-    "location.hash.includes('14155550399') && !document.querySelector('main[aria-busy]')",
-  );
+  const isShown = "location.hash.includes('14155550399') && !document.querySelector('main[aria-busy]')";
+  await until(() => page.evaluate<boolean>(isShown));
   await page.getByRole("navigation").getByRole("link", { name: "Messages" }).click();
   await page.locator("main tbody tr").first().waitFor();
   expect([await after.inputValue(), await recipient.inputValue()]).toEqual(["", ""]);

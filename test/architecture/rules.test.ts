@@ -70,6 +70,7 @@ const BROKEN: readonly (readonly [rule: RegExp, path: string, text: string, line
     `expect(of).toMatchObject({ parts: Array(5).fill(sent) });`,
     1,
   ],
+  [/^no page of/, "test/acceptance/a.test.ts", `\nawait page.waitForFunction("isDone");`, 2],
 ];
 
 const FINE: readonly (readonly [path: string, text: string])[] = [

@@ -24,7 +24,12 @@ import {
 } from "./portability-rules.ts";
 import type { Rule } from "./source.ts";
 import { sqlStaysInTheStore } from "./sql-rules.ts";
-import { alikeObjectsAreEachCompared, noSilentSkips, storiesAreToldOnBothStores } from "./test-rules.ts";
+import {
+  alikeObjectsAreEachCompared,
+  noSilentSkips,
+  pagesAreLookedAtFromOutside,
+  storiesAreToldOnBothStores,
+} from "./test-rules.ts";
 
 /** Every rule of the architecture that a machine can check. CONTRIBUTING.md says them in words. */
 export const RULES: readonly Rule[] = [
@@ -53,4 +58,5 @@ export const RULES: readonly Rule[] = [
   noSilentSkips,
   storiesAreToldOnBothStores,
   alikeObjectsAreEachCompared,
+  pagesAreLookedAtFromOutside,
 ];

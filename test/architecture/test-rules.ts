@@ -59,6 +59,17 @@ export const alikeObjectsAreEachCompared: Rule = {
   },
 };
 
+export const pagesAreLookedAtFromOutside: Rule = {
+  name: "no page of the console waits for itself",
+  check(source) {
+    if (!isTest(source.path) || !source.text.includes("waitForFunction")) return [];
+    return inspect(source, (node) => {
+      if (!ts.isPropertyAccessExpression(node) || node.name.text !== "waitForFunction") return undefined;
+      return "its second look at a text is an eval, which the page's policy forbids: until(() => page.evaluate(…))";
+    });
+  },
+};
+
 /** Whether the same object is in it more than once: by `fill`, or by name in one array. */
 function isRepeating(node: ts.Node): boolean {
   if (ts.isPropertyAccessExpression(node) && node.name.text === "fill") return true;
