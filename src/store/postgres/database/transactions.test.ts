@@ -2,7 +2,9 @@ import { expect, test } from "bun:test";
 import { Client } from "pg";
 import { openPostgresProxy } from "../../../../test/fakes/postgres-proxy.ts";
 import { freshDatabase } from "../../../../test/postgres-database.ts";
+import { until } from "../../../../test/until.ts";
 import { createSystemClock } from "../../../cli/system-clock.ts";
+import { StoreUnavailable } from "../../store.ts";
 import { withDriver } from "../postgres-world.contract.ts";
 import { type Driver, openDriver } from "./driver.ts";
 import { LOCKS } from "./lock-numbers.ts";
@@ -10,16 +12,28 @@ import { type Database, openClosable } from "./transactions.ts";
 
 const INSERT = "INSERT INTO meta (name, value) VALUES ('a', 'b')";
 
+interface Locked {
+  readonly url: string;
+  /** Cancels the statement that waits for the lock, once one does. */
+  readonly cancelWaiting: () => Promise<unknown>;
+  readonly unlock: () => Promise<unknown>;
+}
+
+const CANCEL_WAITING = `SELECT pg_cancel_backend(pid) FROM pg_locks WHERE NOT granted AND locktype = 'advisory'
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+
 /** Somebody else holds the lock that every transaction asks for at its beginning. */
-async function whileLocked(
-  run: (url: string, unlock: () => Promise<unknown>) => Promise<void>,
-): Promise<void> {
+async function whileLocked(run: (locked: Locked) => Promise<void>): Promise<void> {
   const database = await freshDatabase();
   const other = new Client({ connectionString: database.url });
   await other.connect();
   await other.query(`SELECT pg_advisory_lock(${LOCKS.schema})`);
   try {
-    await run(database.url, () => other.query(`SELECT pg_advisory_unlock(${LOCKS.schema})`));
+    await run({
+      url: database.url,
+      cancelWaiting: () => until(async () => (await other.query(CANCEL_WAITING)).rowCount),
+      unlock: () => other.query(`SELECT pg_advisory_unlock(${LOCKS.schema})`),
+    });
   } finally {
     await other.end();
     await database.drop();
@@ -27,11 +41,13 @@ async function whileLocked(
 }
 
 test("where a transaction cannot begin its first statement, sent along with the beginning, does nothing", () =>
-  whileLocked(async (url, unlock) => {
-    const driver = openDriver({ url, connections: 1, statementMs: 200 });
+  whileLocked(async ({ url, cancelWaiting, unlock }) => {
+    const driver = openDriver({ url, connections: 1 });
     const { database, close } = openClosable(driver, createSystemClock());
     const insert = () => database.transaction((session) => session.query(INSERT));
-    await expect(insert()).rejects.toThrow();
+    const refused = insert().catch((error: unknown) => error);
+    await cancelWaiting();
+    expect(await refused).toBeInstanceOf(StoreUnavailable);
     await unlock();
     expect(await database.query("SELECT 1 FROM meta WHERE name = 'a'")).toEqual([]);
     // On the same connection, which is of use again.
@@ -145,7 +161,7 @@ test("statements that nobody waits for are run in the order in which they were g
   }));
 
 test("a transaction that asks nothing begins nothing", () =>
-  whileLocked(async (url) => {
+  whileLocked(async ({ url }) => {
     const { database, close } = openClosable(openDriver({ url, connections: 1 }), createSystemClock());
     expect(await database.transaction(async () => 1)).toBe(1);
     await close();
