@@ -106,6 +106,8 @@ async function startApi(
     port: 0,
     hostname: "127.0.0.1",
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    // It would hang up on who hears or says nothing for ten seconds of real time, while the clock of the test stands still.
+    idleTimeout: 0,
     fetch: (request, self) => app.fetch(request, () => self.requestIP(request)?.address ?? ""),
   });
 

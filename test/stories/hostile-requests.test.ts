@@ -122,16 +122,13 @@ onEveryStore((start) => {
     }
     // The answers to requests that come after them show that they have come.
     for (let n = 0; n < 20; n++) await api.post(PATH, sms({ to: "x" }));
-    // The server itself hangs up on who sends nothing for ten seconds, which a busy machine may take until here.
-    for (const { socket } of wires) socket.write('"');
     const given = async () => {
       await api.clock.advance(31_000);
       return api.observed.length;
     };
     await until(given, (count) => count >= slow);
-    const answers = (await Promise.all(wires.map((wire) => wire.until()))).filter((each) => each !== "");
-    expect(answers.length).toBeGreaterThan(slow - 100);
-    for (const each of answers) expect(each).toStartWith("HTTP/1.1 408");
+    for (const answer of await Promise.all(wires.map((wire) => wire.until())))
+      expect(answer).toStartWith("HTTP/1.1 408");
     await expectUnharmed(api);
   });
 
