@@ -48,8 +48,11 @@ async function cutOff(command: Command, signal: NodeJS.Signals, folder: string, 
   // A draft is known to be a backup's before its first file is.
   if (statSync(path).isDirectory()) await appearsIn(path, "postrider.db");
   kill(signal);
-  return { code: await exited, output: output() };
+  return { code: await exited, output: output().replaceAll(PROGRESS, "") };
 }
+
+/** What the command says once it has taken more than a second, as on a busy machine. */
+const PROGRESS = /^(?:(?:copied|read for checksums): .+ MiB|checking the copy)\n/gm;
 
 function appearsIn(folder: string, start: string): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
