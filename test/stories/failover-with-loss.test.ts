@@ -14,7 +14,7 @@ test.concurrent("what is accepted afterwards is delivered, though the queue was 
   await pair.promote();
   await deliverSms(service);
   await own.stop();
-}, 60_000);
+}, 120_000);
 
 test.concurrent("readers of the event feed miss nothing of it, with cursors from what is lost", async () => {
   await using own = await ownProcessOnPair();
@@ -32,4 +32,4 @@ test.concurrent("readers of the event feed miss nothing of it, with cursors from
   const { told } = await readUntil(service, next, ids.at(-1) ?? "");
   expect(ids.filter((id) => !told.includes(id))).toEqual([]);
   await own.stop();
-}, 60_000);
+}, 120_000);

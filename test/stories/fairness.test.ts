@@ -13,7 +13,9 @@ onBothStores(() => {
   const PER_REQUEST = 1_000;
   const WINDOW = 10;
   /** A slow machine takes a while for so many, and the connector waits the longer before it tries again. */
-  const LIMIT_MS = 120_000;
+  const LIMIT_MS = 240_000;
+  /** Less than a second for each of fifty windows. */
+  const WITHOUT_PAUSES_MS = 30_000;
 
   let folder: ReturnType<typeof makeDataFolder>;
   let service: PostriderProcess;
@@ -184,7 +186,7 @@ onBothStores(() => {
         });
       await smsc.until(() => smsc.submits.length === 2 * to.length);
       // Waiting out a poll of a second for every window would take longer.
-      expect(performance.now() - startedMs).toBeLessThan(LIMIT_MS / 4);
+      expect(performance.now() - startedMs).toBeLessThan(WITHOUT_PAUSES_MS);
     },
     LIMIT_MS,
   );
