@@ -167,8 +167,8 @@ export interface ChannelDeps {
   readonly onInboundKnown: (span: Omit<InboundSpan, "connectorId">) => Promise<void>;
   /** Called on every change of `status().state`. */
   readonly onStatus: (status: ChannelStatus) => void;
-  /** Reports that a part whose outcome was `unconfirmed` had been taken, or refused. It may have been sent again since. */
-  readonly onLateAnswer: (answer: LateAnswer | LateRefusal) => void;
+  /** Reports that a part whose outcome was `unconfirmed` had been taken, or refused; resolves once that is stored. It may have been sent again since. */
+  readonly onLateAnswer: (answer: LateAnswer | LateRefusal) => Promise<void>;
   /** For channels that look up the hosts that they talk to. */
   readonly network: Network;
   /** Keeps the policies that domains publish. */

@@ -21,7 +21,7 @@ export function channelDeps(over: Partial<ChannelDeps> = {}): ChannelDeps {
     onReceipts: async () => {},
     onInbound: async () => {},
     onInboundKnown: async () => {},
-    onLateAnswer() {},
+    async onLateAnswer() {},
     network: createNetwork(new Resolver()),
     mailPolicies: { find: async () => undefined, keep: async () => {} },
     returnPaths: createReturnPaths(RETURN_PATH_KEY),

@@ -44,6 +44,8 @@ export interface FakeSmsc {
   until(isSo: () => boolean): Promise<void>;
   /** Answers what `holdSubmits` held back, and holds nothing from then on. */
   release(): void;
+  /** Answers the first of what `holdSubmits` holds back; false if that is nothing. */
+  answerNext(): boolean;
   /** Sends a receipt for a submit_sm, as the dial says; resolves with the status of its deliver_sm_resp. */
   sendReceipt(submit: ReceivedSubmit, state?: string): Promise<number>;
   /** Sends a deliver_sm; resolves with the status of its deliver_sm_resp. */
@@ -118,6 +120,11 @@ export async function startFakeSmsc(
     release() {
       dial.holdSubmits = false;
       for (const answer of smsc.held.splice(0)) answer();
+    },
+    answerNext() {
+      const answer = smsc.held.shift();
+      answer?.();
+      return answer !== undefined;
     },
     sendReceipt: (submit, state) => deliver(smsc, receiptFor(dial, submit, state)),
     deliver: (message) => deliver(smsc, message),

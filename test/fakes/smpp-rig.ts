@@ -70,7 +70,7 @@ export async function openSmppRig({
       receipts.push(...batch);
       signals.tell();
     },
-    onLateAnswer(answer) {
+    async onLateAnswer(answer) {
       lateAnswers.push(answer);
       signals.tell();
     },

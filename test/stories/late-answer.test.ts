@@ -25,10 +25,13 @@ onBothStores(() => {
     await postrider.close();
   });
 
-  async function open(settings: Record<string, string> = {}): Promise<LiveSms> {
-    const connector = await connectSmsc(postrider, smsc, IMPATIENT);
+  async function open(settings: Record<string, string> = {}, binds = 1): Promise<LiveSms> {
+    const connector = await connectSmsc(postrider, smsc, { ...IMPATIENT, binds });
     return openLiveSms(postrider, { connectors: [connector], body: LONG, settings });
   }
+
+  /** With a second session, over which a message goes again while the first has not been answered. */
+  const openWithTwo = () => open({}, 2);
 
   const kinds = async (live: LiveSms, message: Parameters<LiveSms["timeline"]>[0]) =>
     (await live.timeline(message)).map(({ kind, status }) => `${kind}:${status}`);
@@ -61,7 +64,7 @@ onBothStores(() => {
   });
 
   test("when it has been sent again by then, the first receipt settles it, whichever copy it is of", async () => {
-    const live = await open();
+    const live = await openWithTwo();
     const message = await live.send("+14155551003");
     await giveUpOn(2, { postrider, smsc });
     await smsc.until(() => smsc.submits.length === 2);
@@ -127,7 +130,7 @@ onBothStores(() => {
 
   test("one that has been sent again by then is not affected by the refusal of the first", async () => {
     smsc.dial.submitStatus = 0x0b;
-    const live = await open();
+    const live = await openWithTwo();
     const message = await live.send("+14155551005");
     await giveUpOn(2, { postrider, smsc });
     smsc.dial.submitStatus = 0;

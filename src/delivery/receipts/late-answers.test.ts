@@ -21,7 +21,13 @@ function rig() {
   });
   const answer = (count: number) => {
     for (let index = 0; index < count; index++) {
-      take({ messageId: `m-${index}`, part: 0, parts: 1, connectorId: "c-1", providerMessageIds: ["x"] });
+      void take({
+        messageId: `m-${index}`,
+        part: 0,
+        parts: 1,
+        connectorId: "c-1",
+        providerMessageIds: ["x"],
+      });
     }
   };
   const settled = async () => {
@@ -73,8 +79,8 @@ test("while the database is away an answer waits, until it is back or nothing ca
       receipts: { recordLateAnswer: async () => void (await store()), recordLateRefusal: store },
     });
     const of = { messageId: "m", part: 0, connectorId: "c-1" };
-    take({ ...of, parts: 1, providerMessageIds: ["x"] });
-    take({ ...of, claim: 1, outcome: { kind: "rejected", error: { code: "c", message: "m" } } });
+    void take({ ...of, parts: 1, providerMessageIds: ["x"] });
+    void take({ ...of, claim: 1, outcome: { kind: "rejected", error: { code: "c", message: "m" } } });
     await clock.advance(awayMs - 1_000);
     expect(told).toEqual([]);
     await clock.advance(2_000);
@@ -110,7 +116,7 @@ test("a refusal waits for the end of an attempt that is under way, for two minut
     });
     const error = { code: "smpp.0x0000000b", message: "invalid destination" };
     const outcome = { kind: "rejected", error } as const;
-    take({ messageId: "m", part: 0, claim: 1, connectorId: "c-1", outcome });
+    void take({ messageId: "m", part: 0, claim: 1, connectorId: "c-1", outcome });
     await clock.advance(0);
     await clock.advance(awayMs + 200_000);
     expect([told, clock.pending()]).toEqual([[expected], 0]);

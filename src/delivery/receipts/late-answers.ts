@@ -19,10 +19,12 @@ export interface LateAnswersDeps {
 }
 
 /**
- * Makes a function that stores late answers: those about parts that a channel had reported as unconfirmed. The function returns
- * at once and never throws.
+ * Makes a function that stores late answers: those about parts that a channel had reported as unconfirmed. What the function
+ * returns resolves once the answer is stored, and never rejects.
  */
-export function createLateAnswers(deps: LateAnswersDeps): (answer: LateAnswer | LateRefusal) => void {
+export function createLateAnswers(
+  deps: LateAnswersDeps,
+): (answer: LateAnswer | LateRefusal) => Promise<void> {
   let waiting = 0;
   const take = async (answer: LateAnswer | LateRefusal) => {
     const { connectorId: connector, messageId: message_id } = answer;
@@ -34,13 +36,13 @@ export function createLateAnswers(deps: LateAnswersDeps): (answer: LateAnswer | 
       deps.log.warn({ err: error, connector, message_id }, "a late answer could not be stored");
     }
   };
-  return (answer) => {
+  return async (answer) => {
     if (waiting >= MAX_WAITING) {
       const { connectorId: connector, messageId: message_id } = answer;
       return deps.log.warn({ connector, message_id }, "a late answer was dropped: too many are waiting");
     }
     waiting++;
-    void take(answer).finally(() => waiting--);
+    await take(answer).finally(() => waiting--);
   };
 }
 

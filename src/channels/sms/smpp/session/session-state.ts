@@ -1,6 +1,7 @@
 import type { Clock } from "../../../../core/clock.ts";
 import type { Connection } from "../wire/connection.ts";
 import { COMMAND } from "../wire/pdu.ts";
+import type { Overdue } from "./overdue.ts";
 import type { Requests } from "./requests.ts";
 import type { BindRole, Session, SessionEvents, SessionOptions } from "./session.ts";
 import type { Unacknowledged } from "./unacknowledged.ts";
@@ -13,6 +14,7 @@ export interface SessionState {
   readonly connection: Connection;
   readonly requests: Requests;
   readonly session: Session;
+  readonly overdue: Overdue;
   readonly unacknowledged: Unacknowledged;
   phase: "opening" | "bound" | "ended";
   isCredentialFault: boolean;

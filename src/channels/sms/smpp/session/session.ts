@@ -8,6 +8,7 @@ import { inTime } from "../../../../core/work/in-time.ts";
 import { type ConnectionTarget, openConnection } from "../wire/connection.ts";
 import { type Address, COMMAND, encodeBind, encodePdu, type Pdu, type ShortMessage } from "../wire/pdu.ts";
 import { ESME_RINVCMDID, isCredentialFault, STATUS_OK, statusWord } from "../wire/status-words.ts";
+import { createOverdue } from "./overdue.ts";
 import { type Answer, createRequests } from "./requests.ts";
 import { receive, refuseBrokenFrame } from "./session-receive.ts";
 import { BIND_COMMANDS, type SessionState, UNBIND_LIMIT } from "./session-state.ts";
@@ -58,9 +59,10 @@ export interface Session extends Pick<SessionOptions, "responseTimeoutMs"> {
   readonly slots: SubmitWindow;
   /**
    * Sends one submit_sm. The caller has taken a slot for it, and gives that back after acting on the answer. Never rejects. An
-   * answer that comes after the time limit, but still on this session, goes to `onLate`.
+   * answer that comes after the time limit, but still on this session, goes to `onLate`, which resolves once it is recorded: until
+   * then the same message may be tried again.
    */
-  submit(body: Uint8Array, onLate?: (answer: SubmitAnswer) => void): Promise<SubmitAnswer>;
+  submit(body: Uint8Array, onLate?: (answer: SubmitAnswer) => Promise<void>): Promise<SubmitAnswer>;
   /** Sends another request, for which the caller has taken a slot too. */
   ask(commandId: number, body: Uint8Array): Promise<Answer>;
   /** Unbinds and closes once everything that was delivered has been acknowledged; within a few seconds. */
@@ -77,9 +79,11 @@ export function openSession(options: SessionOptions, clock: Clock, events: Sessi
     onBrokenFrame: (reason) => refuseBrokenFrame(state, reason),
     onClosed: (reason) => end(state, reason),
   });
+  const limitMs = options.responseTimeoutMs;
+  const overdue = createOverdue({ clock, limitMs, onRoom: events.onSlots });
   const session: Session = {
     responseTimeoutMs: options.responseTimeoutMs,
-    slots: createSubmitWindow(options.window, events.onSlots),
+    slots: createSubmitWindow(() => overdue.room(options.window()), events.onSlots),
     submit: (body, onLate) => submit(state, body, onLate),
     ask: (commandId, body) => request(state, commandId, { body }),
     unbind: (reason) => void unbind(state, reason),
@@ -91,6 +95,7 @@ export function openSession(options: SessionOptions, clock: Clock, events: Sessi
     clock,
     connection,
     session,
+    overdue,
     unacknowledged: createUnacknowledged(),
     requests: createRequests(clock, { first: options.firstSequence }),
     phase: "opening",
@@ -161,6 +166,7 @@ async function unbind(state: SessionState, reason: string): Promise<void> {
 function end(state: SessionState, reason: string): void {
   state.phase = "ended";
   state.cancelWatch();
+  state.overdue.end();
   state.session.slots.close();
   state.requests.lose(reason);
   const { isCredentialFault, readUntilMs } = state;
@@ -191,19 +197,37 @@ function request(
 function submit(
   state: SessionState,
   body: Uint8Array,
-  onLate?: (answer: SubmitAnswer) => void,
+  onLate?: (answer: SubmitAnswer) => Promise<void>,
 ): Promise<SubmitAnswer> {
   const heardAt = state.lastHeardAt;
   let wasWritten = false;
   const onWritten = () => {
     wasWritten = true;
   };
-  const onLatePdu = onLate && ((pdu: Pdu) => onLate(readSubmitAnswer(pdu)));
+  const sent = state.overdue.begin();
+  const onLatePdu = async (pdu: Pdu) => {
+    await onLate?.(readSubmitAnswer(pdu));
+    sent.answered();
+  };
   return request(state, COMMAND.submitSm, { body, onWritten, onLate: onLatePdu }).then((answer) => {
-    if (answer.kind === "answered") return readSubmitAnswer(answer.pdu);
-    if (answer.kind === "silent" && state.lastHeardAt === heardAt) askForLife(state);
-    return answer.kind === "lost" ? { ...answer, wasWritten } : answer;
+    if (answer.kind === "lost") return { ...answer, wasWritten };
+    if (answer.kind === "answered") {
+      sent.answered();
+      return readSubmitAnswer(answer.pdu);
+    }
+    if (sent.missed()) giveUp(state);
+    else if (state.lastHeardAt === heardAt) askForLife(state);
+    return answer;
   });
+}
+
+/** It may be this session that the SMSC no longer serves, or one of several hosts behind its name. */
+function giveUp(state: SessionState): void {
+  const { session, options } = state;
+  if (!session.slots.isOpen()) return;
+  session.slots.close();
+  const seconds = Math.round((2 * options.responseTimeoutMs) / 1000);
+  void unbind(state, `the SMSC has answered no submit_sm for ${seconds} s`);
 }
 
 /**

@@ -26,7 +26,9 @@ export interface SegmentSubmitter {
   readonly abortWatch: AbortWatch;
   /** How answers are read at present. */
   readonly reading: () => AnswerReading;
-  readonly onLateAnswer: (answer: Omit<LateAnswer, "connectorId"> | Omit<LateRefusal, "connectorId">) => void;
+  readonly onLateAnswer: (
+    answer: Omit<LateAnswer, "connectorId"> | Omit<LateRefusal, "connectorId">,
+  ) => Promise<void>;
 }
 
 /** What a segment is told of the attempt that it belongs to. */
@@ -59,7 +61,7 @@ export function submitSegment(
   const onLate = (answer: SubmitAnswer) => {
     const result = read(answer);
     heedRefusal(attempt, result);
-    tellLate(submitter, attempt, { segment, result });
+    return tellLate(submitter, attempt, { segment, result });
   };
   return new Promise((resolve) => {
     let isReported = false;
@@ -74,7 +76,7 @@ export function submitSegment(
       react(submitter, session, { result, sentAtMs });
       heedRefusal(attempt, result);
       if (!isReported) report(result);
-      else if (answer.kind !== "lost") tellLate(submitter, attempt, { segment, result });
+      else if (answer.kind !== "lost") void tellLate(submitter, attempt, { segment, result });
       // Only now, so that the next segment already knows what this answer has changed.
       session.slots.giveBack();
     });
@@ -88,18 +90,19 @@ function heedRefusal(attempt: AttemptOfSegment, result: SubmitResult): void {
   if (result.outcome.kind === "rejected") attempt.refused ??= result;
 }
 
-function tellLate(
+/** Resolves once it is recorded that the message was taken. A refusal may have to wait for another attempt, and is not waited for. */
+async function tellLate(
   { onLateAnswer }: SegmentSubmitter,
   { message, plan }: AttemptOfSegment,
   { segment, result: { outcome } }: { readonly segment: number; readonly result: SubmitResult },
-): void {
+): Promise<void> {
   const { messageId, claim } = message;
   if (outcome.kind === "sent") {
     const { kind: _, ...taken } = outcome;
     const detail = { encoding: plan.encoding, segments: plan.segments };
-    onLateAnswer({ messageId, part: segment, parts: plan.submits, detail, ...taken });
+    await onLateAnswer({ messageId, part: segment, parts: plan.submits, detail, ...taken });
   } else if (outcome.kind !== "unconfirmed") {
-    onLateAnswer({ messageId, part: segment, claim, outcome });
+    void onLateAnswer({ messageId, part: segment, claim, outcome });
   }
 }
 
