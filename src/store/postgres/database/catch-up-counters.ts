@@ -24,7 +24,12 @@ const catchUp = ({
     FROM (SELECT max(${column}) AS highest FROM ${table}) AS t WHERE highest > ${lastOf(table, column)};
   COMMIT`;
 
+/**
+ * Searches only beyond the counter. The highest number of a table that is drained as fast as it is filled may be behind millions of rows
+ * that are gone, and that a backup which is under way keeps from being cleared.
+ */
 const BEHIND = COUNTED.map(
   (counted) => `SELECT $sql$${catchUp(counted)}$sql$ AS sql
-    WHERE (SELECT max(${counted.column}) FROM ${counted.table}) > ${lastOf(counted.table, counted.column)}`,
+    WHERE (SELECT ${counted.column} FROM ${counted.table}
+      WHERE ${counted.column} > (SELECT ${lastOf(counted.table, counted.column)}) ORDER BY 1 LIMIT 1) IS NOT NULL`,
 ).join(" UNION ALL ");
