@@ -1,9 +1,11 @@
 import { expect, test } from "bun:test";
+import { DAY_MS } from "../../../core/time/durations.ts";
 import { rejection } from "../../contract/world.contract.ts";
 import { openOther, withDriver } from "../postgres-world.contract.ts";
 import { tableOf } from "../retention/days.ts";
+import { isThere } from "./table-columns.ts";
 
-const dayFrom = (days: number) => Math.floor(Date.now() / 86_400_000) + days;
+const dayFrom = (days: number) => Math.floor(Date.now() / DAY_MS) + days;
 
 for (const { damage, missing } of [
   { damage: "DROP TABLE webhooks", missing: /TABLE webhooks$/ },
@@ -48,7 +50,7 @@ test("a start is refused if only some of a day's tables are there, but not for d
   withDriver(async (driver, url) => {
     const store = await openOther(url);
     await store.retention.prepareDays(Date.now());
-    await store.retention.prepareDays(Date.now() - 5 * 86_400_000);
+    await store.retention.prepareDays(Date.now() - 5 * DAY_MS);
     await store.close();
     await driver.query(`DROP TABLE ${tableOf("messages", dayFrom(-5))}`);
     await (await openOther(url)).close();
@@ -56,6 +58,21 @@ test("a start is refused if only some of a day's tables are there, but not for d
     expect(String(await rejection(openOther(url)))).toEndWith(
       `Missing: TABLE ${tableOf("contents", dayFrom(1))}`,
     );
+  }));
+
+test("days to come that a clock set ahead has pruned but for their contents are no reason to refuse: they are made again", () =>
+  withDriver(async (driver, url) => {
+    const store = await openOther(url);
+    await store.retention.prepareDays(Date.now());
+    const now = Date.now() + 9 * DAY_MS;
+    const bounds = { before: now - 7 * DAY_MS, atLatest: now - 16 * DAY_MS, limit: 1 };
+    while ((await store.retention.pruneMessages(bounds)) > 0);
+    expect(await isThere(driver, tableOf("messages", dayFrom(1)))).toBe(false);
+    const later = await openOther(url);
+    await later.retention.prepareDays(Date.now());
+    expect(await isThere(driver, tableOf("messages", dayFrom(1)))).toBe(true);
+    await later.close();
+    await store.close();
   }));
 
 test("what an operator has added to the schema, and what a newer version has changed in it, is no reason to refuse", () =>
