@@ -109,3 +109,32 @@ test("a role that does not own the tables of messages is refused, as it could ma
     await driver.query(`DROP OWNED BY ${role}, ${role}_group CASCADE`);
     await driver.query(`DROP ROLE ${role}, ${role}_group`);
   }));
+
+const TABLES = `SELECT relname::text AS name FROM pg_class
+  WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')`;
+
+test("members of the role that owns the tables take turns: each starts on the days that another has made, and drops them", () =>
+  withDriver(async (driver, url) => {
+    const owner = `owner_${new URL(url).pathname.slice(1)}`;
+    await driver.query(`CREATE ROLE ${owner}`);
+    await driver.query(`GRANT CREATE, USAGE ON SCHEMA public TO ${owner}`);
+    await driver.query(`ALTER SEQUENCE lease_turns OWNER TO ${owner}`);
+    for (const { name } of await driver.query<{ name: string }>(TABLES))
+      await driver.query(`ALTER TABLE ${name} OWNER TO ${owner}`);
+    const openAs = async (member: string) => {
+      await driver.query(`CREATE ROLE ${member} LOGIN IN ROLE ${owner}`);
+      return openOther(url.replace("postrider@", `${member}@`));
+    };
+    const one = await openAs(`${owner}_a`);
+    await one.retention.prepareDays(Date.now());
+    await one.close();
+    const other = await openAs(`${owner}_b`);
+    const now = Date.now() + 8 * DAY_MS;
+    const bounds = { before: now - 7 * DAY_MS, atLatest: now - 16 * DAY_MS, limit: 1 };
+    while ((await other.retention.pruneMessages(bounds)) > 0);
+    await other.close();
+    expect(await isThere(driver, tableOf("messages", dayFrom(0)))).toBe(false);
+    expect(await isThere(driver, tableOf("messages", dayFrom(1)))).toBe(true);
+    await driver.query(`DROP OWNED BY ${owner}, ${owner}_a, ${owner}_b CASCADE`);
+    await driver.query(`DROP ROLE ${owner}_a, ${owner}_b, ${owner}`);
+  }));

@@ -71,7 +71,7 @@ async function problemWithDays(session: Session): Promise<string | undefined> {
   const days = await session.query<DayTables>(DAYS);
   const strange = days.find(({ stranger }) => stranger !== null);
   if (strange) {
-    return `the role ${strange.role} does not own the tables of messages, so it cannot make those of the days to come: ALTER TABLE … OWNER TO ${strange.role}, for all that belong to ${strange.stranger}, or restore as ${strange.role} with pg_restore --no-owner`;
+    return `the role ${strange.role} does not own the tables of messages, so it cannot make those of the days to come, or drop those of days that are over: ALTER TABLE … OWNER TO ${strange.role}, for all that belong to ${strange.stranger}, or restore as ${strange.role} with pg_restore --no-owner`;
   }
   // Days that are over go one after the other, contents last, and by a clock that is set ahead also those that are not: then the rest are made again.
   const missing = days

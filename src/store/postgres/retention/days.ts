@@ -92,13 +92,24 @@ export async function lockMaking(session: Session): Promise<void> {
   await session.query(`SELECT pg_advisory_xact_lock(${LOCKS.days})`);
 }
 
-/** Makes a table that can become a day's. Its rows are updated as messages move on, which room in each page keeps cheap. */
+/**
+ * Makes a table that can become a day's. Its rows are updated as messages move on, which room in each page keeps cheap. It belongs to
+ * whom the table of all days belongs to: another member of that role may have to drop it.
+ */
 export async function createTable(
   session: Session,
   { table, name }: { readonly table: DailyTable; readonly name: string },
 ): Promise<void> {
   await session.query(`CREATE TABLE ${name} (LIKE ${table} INCLUDING ALL) WITH (fillfactor = 85)`);
+  const [owner] = await session.query<{ role: string }>(OTHER_OWNER, [table, name]);
+  if (owner) await session.query(`ALTER TABLE ${name} OWNER TO ${owner.role}`);
 }
+
+/** Who owns table $1, unless it is our role, or one to which ours cannot give table $2. */
+const OTHER_OWNER = `SELECT quote_ident(pg_get_userbyid(own.relowner)) AS role FROM pg_class own, pg_class made
+  WHERE own.oid = $1::text::regclass AND made.oid = $2::text::regclass AND own.relowner <> made.relowner
+    AND pg_has_role(own.relowner, CASE WHEN current_setting('server_version_num')::int < 160000 THEN 'USAGE' ELSE 'SET' END)
+    AND has_schema_privilege(own.relowner, made.relnamespace, 'CREATE')`;
 
 /** Attaches a table as that of its day. To create it in place would block readers and writers of other days. */
 export async function attach(session: Session, table: DailyTable, day: number): Promise<void> {
