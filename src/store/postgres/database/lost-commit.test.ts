@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { createHastyClock } from "../../../../test/fakes/hasty-clock.ts";
 import type { PostgresProxy } from "../../../../test/fakes/postgres-proxy.ts";
 import { until } from "../../../../test/until.ts";
+import { createSystemClock } from "../../../cli/system-clock.ts";
 import type { Clock } from "../../../core/clock.ts";
 import type { ClaimedJob, Settlement } from "../../../core/queue/claimed-job.ts";
 import type { ClaimedWebhook } from "../../../core/webhooks/webhook-outbox.ts";
@@ -16,7 +17,9 @@ import {
   type World,
 } from "../../contract/world.contract.ts";
 import { OutcomeUnknown, type Store, StoreUnavailable } from "../../store.ts";
-import { behindProxy, type ProxiedStore } from "../postgres-world.contract.ts";
+import { behindProxy, type ProxiedStore, withDriver } from "../postgres-world.contract.ts";
+import type { Session } from "./driver.ts";
+import { resolveLostCommit } from "./lost-commit.ts";
 
 type Way = Omit<World, "inside"> & ProxiedStore;
 
@@ -238,3 +241,16 @@ test("where the database stays away the outcome is unknown, and nobody is told o
     },
     { clock: createHastyClock() },
   ));
+
+test("while a table is missing it is not known what became of a commit: that is asked for until it is back", () =>
+  withDriver(async (driver) => {
+    let asked = 0;
+    const isStored = async (session: Session) => {
+      if (++asked === 2) await driver.query("ALTER TABLE jobs_away RENAME TO jobs");
+      await session.query("SELECT FROM jobs");
+      return true;
+    };
+    await driver.query("ALTER TABLE jobs RENAME TO jobs_away");
+    await resolveLostCommit({ driver, clock: createSystemClock() }, { backend: 0, cause: "lost" }, isStored);
+    expect(asked).toBe(2);
+  }));

@@ -4,6 +4,7 @@ import { outage } from "../../outage.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../store.ts";
 import type { Connection, Driver, Session } from "./driver.ts";
 import { LOCKS } from "./lock-numbers.ts";
+import { isForbidden, isSchemaGone } from "./sql-errors.ts";
 
 /** Whether a transaction that returned `value` was committed; `undefined` if it cannot be told. Asked once it has ended. */
 export type IsStored<T> = (session: Session, value: T) => Promise<boolean | undefined>;
@@ -104,7 +105,7 @@ async function ask(
       return { isStored: answer, isFinal: answer === undefined };
     });
   } catch (error) {
-    if (error instanceof StoreUnavailable) return {};
+    if (error instanceof StoreUnavailable || isForbidden(error) || isSchemaGone(error)) return {};
     throw error;
   }
 }
