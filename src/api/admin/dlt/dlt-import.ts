@@ -39,8 +39,13 @@ export interface RefusedRow {
 
 /** The most entries per request, so that other requests are answered meanwhile, and the command line can show progress. */
 const CHUNK = 500;
-/** Entries stored at the same time: they share commits. */
-const SLICE = 50;
+/**
+ * Entries stored at the same time: they share commits. PostgreSQL stores changes of records almost one after another, and one that
+ * waits too long for its turn fails the request, so these few leave room for other changes.
+ */
+const SLICE = 10;
+/** Once so many milliseconds have passed, the request is answered with what is done: its caller asks for the rest. */
+const LONG_MS = 5_000;
 
 export async function importDlt(
   deps: AdminDeps,
@@ -55,8 +60,11 @@ export async function importDlt(
   const counts = { created: 0, updated: 0, unchanged: 0 };
   // Rows that cannot be read are reported by the first request only.
   const problems = request.from === 0 ? [...refused] : [];
-  for (let at = 0; at < chunk.length; at += SLICE) {
-    const slice = chunk.slice(at, at + SLICE);
+  const startedMs = deps.clock.monotonicMs();
+  let taken = 0;
+  while (taken < chunk.length && deps.clock.monotonicMs() - startedMs < LONG_MS) {
+    const slice = chunk.slice(taken, taken + SLICE);
+    taken += slice.length;
     const outcomes = await Promise.all(slice.map((entry) => IMPORTERS[list](deps, request, entry as never)));
     for (const outcome of outcomes) {
       if (typeof outcome === "string") counts[outcome]++;
@@ -67,7 +75,7 @@ export async function importDlt(
     ...counts,
     merged: request.from === 0 ? merged : 0,
     refused: problems.sort((one, other) => one.line - other.line),
-    done: Math.min(entries.length, request.from + CHUNK),
+    done: Math.min(entries.length, request.from + taken),
     total: entries.length,
   };
 }

@@ -27,7 +27,7 @@ export function createRecords(db: Database, { vault, erasedNames, clock }: Recor
   const all = withErased(rows, erasedNames);
   const settings = createSettings(vault);
   const secrets = createWebhookSecrets(vault);
-  // An import changes fifty records of an account at once, and some of them lock the account.
+  // An import changes ten records of an account at once, and some of them lock the account.
   const inTurn = inTurns(db, clock, "too many changes of records wait");
   const change = <T>(kind: RecordKind, work: (session: Session) => Promise<T>): Promise<T> =>
     inTurn(async (session) => {
