@@ -3,6 +3,7 @@ import http from "node:http";
 import https from "node:https";
 import { constants, unzipSync } from "node:zlib";
 import type { Clock } from "../../../core/clock.ts";
+import { type ConnectionReuse, createConnectionReuse } from "./connection-reuse.ts";
 import type { RenderedRequest } from "./render-request.ts";
 
 export interface Answer {
@@ -47,33 +48,56 @@ const IDLE_MS = 1_500;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 export function createHttpClient(clock: Clock, options: HttpClientOptions): HttpClient {
-  const pool = { keepAlive: true, maxSockets: options.maxConnections, timeout: IDLE_MS };
-  const tls = { rejectUnauthorized: options.isVerified, ...(options.ca !== undefined && { ca: options.ca }) };
-  const agents = { http: new http.Agent(pool), https: new https.Agent({ ...pool, ...tls }) };
+  const kept = createAgents(options, { keepAlive: true, timeout: IDLE_MS });
+  const single = createAgents(options, { keepAlive: false });
+  const reuse = createConnectionReuse(clock);
   return {
-    exchange: (request, signal) => exchange(request, { signal, clock, options, agents }),
+    exchange(request, signal) {
+      const agents = reuse.isOn() ? kept : single;
+      return exchange(request, { signal, clock, options, agents, reuse });
+    },
     close() {
-      agents.http.destroy();
-      agents.https.destroy();
+      for (const agents of [kept, single]) {
+        agents.http.destroy();
+        agents.https.destroy();
+      }
     },
   };
+}
+
+interface Agents {
+  readonly http: http.Agent;
+  readonly https: https.Agent;
+}
+
+/** `keepAlive`: connections serve one request after another. */
+function createAgents(
+  { maxConnections, isVerified, ca }: HttpClientOptions,
+  keeping: Pick<http.AgentOptions, "keepAlive" | "timeout">,
+): Agents {
+  const pool = { ...keeping, maxSockets: maxConnections };
+  const tls = { rejectUnauthorized: isVerified, ...(ca !== undefined && { ca }) };
+  return { http: new http.Agent(pool), https: new https.Agent({ ...pool, ...tls }) };
 }
 
 interface ExchangeParts {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly options: HttpClientOptions;
-  readonly agents: { readonly http: http.Agent; readonly https: https.Agent };
+  readonly agents: Agents;
+  readonly reuse: ConnectionReuse;
 }
 
 function exchange(request: RenderedRequest, parts: ExchangeParts): Promise<Exchange> {
-  const { signal, clock, options } = parts;
+  const { signal, clock, options, reuse } = parts;
   if (signal.aborted) return Promise.resolve({ kind: "unsent", reason: "cut off before it began" });
   const outgoing = open(request, parts);
   if (outgoing instanceof Error) return Promise.resolve({ kind: "unsent", reason: outgoing.message });
   return new Promise((resolve) => {
     let isConnected = false;
+    let isEnded = false;
     const end = (result: Exchange) => {
+      isEnded = true;
       for (const cancel of timers) cancel();
       signal.removeEventListener("abort", onAbort);
       resolve(result);
@@ -96,7 +120,11 @@ function exchange(request: RenderedRequest, parts: ExchangeParts): Promise<Excha
     });
     limitInterim(outgoing, () => fail("interim answers (1xx) without end"));
     // After an error in the middle of an answer, the response ends by itself once all that has come is read.
-    outgoing.on("error", (error) => answer || fail(wordsOf(error)));
+    outgoing.on("error", (error) => {
+      if (answer) return;
+      if (outgoing.reusedSocket && !isEnded) reuse.failed();
+      fail(wordsOf(error));
+    });
     outgoing.on("response", (response) => {
       answer = read(response, end);
     });

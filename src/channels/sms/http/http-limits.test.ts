@@ -238,3 +238,30 @@ test("whoever waits for a place is told when one comes free", async () => {
   await channel.send(outgoingSms(), never);
   expect([slotsTold(), channel.freeSlots()]).toEqual([2, 1]);
 });
+
+test("a gateway that closes a connection under a request gets each of the next on a connection of its own", async () => {
+  let connections = 0;
+  const peer = await startPeer((socket) => {
+    connections++;
+    socket.once("data", () => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n{"id":"a-1"}');
+      socket.once("data", () => socket.destroy());
+    });
+  });
+  const { channel, clock } = openAt(`http://127.0.0.1:${peer.port}`);
+  const sendAll = async (count: number) => {
+    const kinds = [];
+    for (let n = 0; n < count; n++) kinds.push((await channel.send(outgoingSms(), never)).parts[0]?.kind);
+    return kinds;
+  };
+  expect(await sendAll(4)).toEqual(["sent", "unconfirmed", "sent", "sent"]);
+  expect(connections).toBe(3);
+  // It is tried again, and after each time that it fails it rests twice as long.
+  await clock.advance(10 * 60_000);
+  expect(await sendAll(3)).toEqual(["sent", "unconfirmed", "sent"]);
+  await clock.advance(19 * 60_000);
+  expect(await sendAll(2)).toEqual(["sent", "sent"]);
+  await clock.advance(60_000);
+  expect(await sendAll(2)).toEqual(["sent", "unconfirmed"]);
+  await peer.stop();
+});
