@@ -1,8 +1,10 @@
 /** Makes HTTP requests, and tells what is known of each, whatever happens. No redirects, no retries, no unbounded answers. */
 import http from "node:http";
 import https from "node:https";
+import type { LookupFunction } from "node:net";
 import { constants, unzipSync } from "node:zlib";
 import type { Clock } from "../../../core/clock.ts";
+import { lookupInTurn, type Resolve } from "../../lookup-in-turn.ts";
 import { type ConnectionReuse, createConnectionReuse } from "./connection-reuse.ts";
 import type { RenderedRequest } from "./render-request.ts";
 
@@ -37,6 +39,8 @@ export interface HttpClientOptions {
   readonly maxConnections: number;
   readonly isVerified: boolean;
   readonly ca?: string;
+  /** Looks up the addresses of a name; absent: as the machine does. */
+  readonly resolve?: Resolve;
 }
 
 /**
@@ -51,10 +55,17 @@ export function createHttpClient(clock: Clock, options: HttpClientOptions): Http
   const kept = createAgents(options, { keepAlive: true, timeout: IDLE_MS });
   const single = createAgents(options, { keepAlive: false });
   const reuse = createConnectionReuse(clock);
+  /** If the gateway's name has several addresses, the next is tried first after one that gave no answer. */
+  let turn = 0;
   return {
-    exchange(request, signal) {
+    async exchange(request, signal) {
       const agents = reuse.isOn() ? kept : single;
-      return exchange(request, { signal, clock, options, agents, reuse });
+      const ownTurn = turn;
+      const lookup = lookupInTurn(ownTurn, options.resolve);
+      const result = await exchange(request, { signal, clock, options, agents, reuse, lookup });
+      // Requests that were under way together have tried the same address first.
+      if (result.kind !== "answered" && !signal.aborted && turn === ownTurn) turn++;
+      return result;
     },
     close() {
       for (const agents of [kept, single]) {
@@ -86,6 +97,7 @@ interface ExchangeParts {
   readonly options: HttpClientOptions;
   readonly agents: Agents;
   readonly reuse: ConnectionReuse;
+  readonly lookup: LookupFunction;
 }
 
 function exchange(request: RenderedRequest, parts: ExchangeParts): Promise<Exchange> {
@@ -133,13 +145,14 @@ function exchange(request: RenderedRequest, parts: ExchangeParts): Promise<Excha
 }
 
 /** Opens the request; returns an error if it cannot be written, as with an impossible header. */
-function open(request: RenderedRequest, { agents }: ExchangeParts): http.ClientRequest | Error {
+function open(request: RenderedRequest, { agents, lookup }: ExchangeParts): http.ClientRequest | Error {
   const isTls = request.url.protocol === "https:";
   const length = request.body === undefined ? {} : { "Content-Length": Buffer.byteLength(request.body) };
   try {
     return (isTls ? https : http).request(request.url, {
       method: request.method,
       agent: isTls ? agents.https : agents.http,
+      lookup,
       headers: { ...OWN_HEADERS, ...request.headers, ...length },
     });
   } catch (error) {

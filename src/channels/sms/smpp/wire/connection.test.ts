@@ -4,8 +4,8 @@ import * as tls from "node:tls";
 import { createHeldClock } from "../../../../../test/fakes/held-clock.ts";
 import { testTls } from "../../../../../test/fakes/test-tls.ts";
 import { until } from "../../../../../test/until.ts";
+import type { Resolve } from "../../../lookup-in-turn.ts";
 import { openConnection } from "./connection.ts";
-import type { Resolve } from "./lookup-in-turn.ts";
 import { COMMAND, encodePdu, HEADER_OCTETS } from "./pdu.ts";
 
 async function openTo(

@@ -4,9 +4,9 @@ import type { Clock } from "../../../../core/clock.ts";
 import { errorText } from "../../../../core/error-text.ts";
 import { withCertificateAdvice } from "../../../certificate-advice.ts";
 import { familyOf, withLocalAddressAdvice } from "../../../local-address.ts";
+import { lookupInTurn, type Resolve } from "../../../lookup-in-turn.ts";
 import { isTlsRecord, NO_HANDSHAKE, withClearAdvice } from "../../../tls-advice.ts";
 import { createFrameReader } from "./frame-reader.ts";
-import { lookupInTurn, type Resolve } from "./lookup-in-turn.ts";
 import type { Pdu } from "./pdu.ts";
 
 export interface ConnectionTarget {

@@ -1,12 +1,12 @@
 import { afterEach, expect, test } from "bun:test";
 import * as net from "node:net";
-import { createHeldClock } from "../../../../../test/fakes/held-clock.ts";
-import { createCredentialGate } from "../session/credential-gate.ts";
-import { keepBound, type LinkDeps } from "../session/keep-bound.ts";
-import { createRivals } from "../session/rivals.ts";
-import type { Session } from "../session/session.ts";
-import { openConnection } from "./connection.ts";
+import { createHeldClock } from "../../test/fakes/held-clock.ts";
 import { lookupInTurn } from "./lookup-in-turn.ts";
+import { createCredentialGate } from "./sms/smpp/session/credential-gate.ts";
+import { keepBound, type LinkDeps } from "./sms/smpp/session/keep-bound.ts";
+import { createRivals } from "./sms/smpp/session/rivals.ts";
+import type { Session } from "./sms/smpp/session/session.ts";
+import { openConnection } from "./sms/smpp/wire/connection.ts";
 
 const servers: net.Server[] = [];
 

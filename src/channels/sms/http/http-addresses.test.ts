@@ -1,0 +1,72 @@
+/** A gateway whose name has several addresses. */
+import { expect, test } from "bun:test";
+import type { Socket } from "node:net";
+import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
+import { never } from "../../../../test/fakes/http-rig.ts";
+import { startRawPeer } from "../../../../test/fakes/raw-peer.ts";
+import { createSignals } from "../../../../test/fakes/signals.ts";
+import { createHttpClient } from "./http-client.ts";
+
+const ANSWER_MS = 5_000;
+
+/** A peer that takes requests and says nothing, and one that answers, at another address. */
+async function startAtTwoAddresses() {
+  const asked = createSignals();
+  let requests = 0;
+  const silent = await startRawPeer(
+    (socket) =>
+      socket.once("data", () => {
+        requests++;
+        asked.tell();
+      }),
+    { host: "127.0.0.2" },
+  );
+  const { port } = silent;
+  const answer = (socket: Socket) =>
+    void socket.on("data", () => socket.write("HTTP/1.1 204 No Content\r\n\r\n"));
+  const good = await startRawPeer(answer, { host: "127.0.0.3", port });
+  return {
+    port,
+    whenAsked: (count: number) => asked.until(() => requests === count),
+    stop: () => Promise.all([silent.stop(), good.stop()]),
+  };
+}
+
+function openClient(port: number, ...addresses: readonly string[]) {
+  const clock = createHeldClock();
+  const client = createHttpClient(clock, {
+    connectTimeoutMs: ANSWER_MS,
+    timeoutMs: ANSWER_MS,
+    maxConnections: 10,
+    isVerified: true,
+    resolve: (_host, _options, done) =>
+      done(
+        null,
+        addresses.map((address) => ({ address, family: 4 })),
+      ),
+  });
+  const url = new URL(`http://gateway.example:${port}`);
+  const ask = () => client.exchange({ method: "POST", url, headers: {}, body: "{}" }, never);
+  return { clock, ask, close: client.close };
+}
+
+test("after an address that gives no answer the next is tried, and kept to while it answers", async () => {
+  const gateway = await startAtTwoAddresses();
+  const { clock, ask, close } = openClient(gateway.port, "127.0.0.2", "127.0.0.3");
+  // Together they are one turn.
+  const asked = [ask(), ask()];
+  await gateway.whenAsked(2);
+  await clock.advance(ANSWER_MS);
+  expect((await Promise.all(asked)).map(({ kind }) => kind)).toEqual(["lost", "lost"]);
+  for (let n = 0; n < 3; n++) expect((await ask()).kind).toBe("answered");
+  close();
+  await gateway.stop();
+});
+
+test("an address that refuses is passed over, at whatever turn", async () => {
+  const gateway = await startAtTwoAddresses();
+  const { ask, close } = openClient(gateway.port, "127.0.0.8", "127.0.0.3");
+  for (let n = 0; n < 3; n++) expect((await ask()).kind).toBe("answered");
+  close();
+  await gateway.stop();
+});
