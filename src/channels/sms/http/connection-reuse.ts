@@ -11,8 +11,11 @@ export interface ConnectionReuse {
   failed(): void;
 }
 
-/** How long each request then gets a connection of its own. That costs it a handshake; each further time it is twice as long. */
-const FIRST_OFF_MS = 10 * MINUTE_MS;
+/**
+ * How long each request then gets a connection of its own. That costs it a handshake, so it is short after the restart of a gateway; each
+ * further time it is twice as long, until reuse has gone well for a day.
+ */
+const FIRST_OFF_MS = MINUTE_MS;
 const LONGEST_OFF_MS = DAY_MS;
 
 export function createConnectionReuse(clock: Pick<Clock, "monotonicMs">): ConnectionReuse {
@@ -24,7 +27,9 @@ export function createConnectionReuse(clock: Pick<Clock, "monotonicMs">): Connec
     failed() {
       // Requests that were under way together are closed together.
       if (!isOn()) return;
-      offUntilMs = clock.monotonicMs() + offMs;
+      const now = clock.monotonicMs();
+      if (now - offUntilMs > DAY_MS) offMs = FIRST_OFF_MS;
+      offUntilMs = now + offMs;
       offMs = Math.min(2 * offMs, LONGEST_OFF_MS);
     },
   };

@@ -257,10 +257,17 @@ test("a gateway that closes a connection under a request gets each of the next o
   expect(await sendAll(4)).toEqual(["sent", "unconfirmed", "sent", "sent"]);
   expect(connections).toBe(3);
   // It is tried again, and after each time that it fails it rests twice as long.
-  await clock.advance(10 * 60_000);
+  await clock.advance(60_000);
   expect(await sendAll(3)).toEqual(["sent", "unconfirmed", "sent"]);
-  await clock.advance(19 * 60_000);
+  await clock.advance(119_000);
   expect(await sendAll(2)).toEqual(["sent", "sent"]);
+  await clock.advance(1_000);
+  expect(await sendAll(2)).toEqual(["sent", "unconfirmed"]);
+  await clock.advance(239_000);
+  expect(await sendAll(2)).toEqual(["sent", "sent"]);
+  // Once it has gone well for a day, it rests no longer than the first time.
+  await clock.advance(26 * 3_600_000);
+  expect(await sendAll(2)).toEqual(["sent", "unconfirmed"]);
   await clock.advance(60_000);
   expect(await sendAll(2)).toEqual(["sent", "unconfirmed"]);
   await peer.stop();
