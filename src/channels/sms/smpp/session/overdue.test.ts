@@ -4,23 +4,40 @@ import { COMMAND } from "../wire/pdu.ts";
 
 afterEach(closeSmppRigs);
 
-test("an SMSC that lives and answers no submit_sm for twice the time for an answer is bound to again", async () => {
-  const rig = await openBoundSmppRig({ dial: { holdSubmits: true }, config: { response_timeout_ms: 5_000 } });
-  const { smsc, statuses } = rig;
-  for (let past = 0; past < 10_000; past += 500) {
-    while (rig.channel.freeSlots() > 0) void sendThrough(rig.channel);
-    // It lives.
+type Rig = Awaited<ReturnType<typeof openBoundSmppRig>>;
+
+/** Lets time pass in which the SMSC shows that it lives, and gets whatever it may. */
+async function keepSending({ smsc, channel, clock }: Rig, forMs: number) {
+  for (let past = 0; past < forMs; past += 500) {
+    while (channel.freeSlots() > 0) void sendThrough(channel);
     await smsc.request(COMMAND.enquireLink);
-    await rig.clock.advance(500);
+    await clock.advance(500);
   }
-  await rig.state("down");
-  expect(statuses.at(-1)?.reason).toBe("the SMSC has answered no submit_sm for 10 s");
-  expect(smsc.submits).toHaveLength(11);
-  smsc.dial.holdSubmits = false;
-  await rig.clock.advance(1_000);
-  await rig.state("up");
-  expect(await sendThrough(rig.channel)).toMatchObject({ parts: [{ kind: "sent" }] });
-});
+}
+
+test.each([
+  { response_timeout_ms: 5_000, leftAfterMs: 60_000, submits: 21 },
+  { response_timeout_ms: 60_000, leftAfterMs: 120_000, submits: 11 },
+])(
+  "an SMSC that lives and answers no submit_sm is left and bound to again after a while (%j)",
+  async (times) => {
+    const { leftAfterMs, submits, ...config } = times;
+    const rig = await openBoundSmppRig({ dial: { holdSubmits: true }, config });
+    const { smsc, statuses, channel } = rig;
+    await keepSending(rig, leftAfterMs - 500);
+    await smsc.request(COMMAND.enquireLink);
+    expect(channel.status().state).toBe("up");
+    await rig.clock.advance(500);
+    await rig.state("down");
+    const reason = `the SMSC has answered no submit_sm for ${leftAfterMs / 1_000} s`;
+    expect(statuses.at(-1)?.reason).toBe(reason);
+    expect(smsc.submits).toHaveLength(submits);
+    smsc.dial.holdSubmits = false;
+    await rig.clock.advance(1_000);
+    await rig.state("up");
+    expect(await sendThrough(channel)).toMatchObject({ parts: [{ kind: "sent" }] });
+  },
+);
 
 test("an answer that is lost keeps back no other messages", async () => {
   const rig = await openBoundSmppRig({ dial: { holdSubmits: true }, config: { response_timeout_ms: 5_000 } });
@@ -33,4 +50,16 @@ test("an answer that is lost keeps back no other messages", async () => {
   await clock.advance(4_000);
   expect(await lost).toMatchObject({ parts: [{ kind: "unconfirmed" }] });
   expect(channel.freeSlots()).toBe(10);
+});
+
+test("a process that stood still keeps its session, and what was answered meanwhile is known", async () => {
+  const rig = await openBoundSmppRig({ dial: { holdSubmits: true }, config: { response_timeout_ms: 5_000 } });
+  const { smsc, channel, clock, lateAnswers } = rig;
+  for (let count = 0; count < 10; count++) void sendThrough(channel);
+  await smsc.until(() => smsc.submits.length === 10);
+  const stoodStillMs = 70_000;
+  await clock.advance(stoodStillMs, { grainMs: stoodStillMs });
+  smsc.release();
+  await rig.until(() => lateAnswers.length === 10);
+  expect(channel.status().state).toBe("up");
 });

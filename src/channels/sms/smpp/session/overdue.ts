@@ -17,7 +17,7 @@ export interface Overdue {
 export interface SentSubmit {
   /** It has an answer, in time, or late and recorded. */
   answered(): void;
-  /** Its time is up. True if the SMSC has answered no submit_sm for twice that time. */
+  /** Its time is up. True if the session is to be given up: the SMSC has answered no submit_sm for `giveUpAfterMs`. */
   missed(): boolean;
 }
 
@@ -29,16 +29,24 @@ export interface OverdueOptions {
   readonly onRoom: () => void;
 }
 
+/** An SMSC may be slower than it is waited for. Its answers still count, but only on the same session. */
+const LEAST_GIVE_UP_MS = 60_000;
+
+/** For how long an SMSC may answer no submit_sm before the session is given up. */
+export function giveUpAfterMs(limitMs: number): number {
+  return Math.max(LEAST_GIVE_UP_MS, 2 * limitMs);
+}
+
 export function createOverdue(options: OverdueOptions): Overdue {
   const { limitMs, onRoom } = options;
   /** By the order in which they were sent. */
   const overdue = new Set<number>();
   let sent = 0;
-  let waiting = 0;
+  const waiting = createCount();
   let lastAnswered = 0;
   const quiet = createQuiet(options);
 
-  const heed = () => (overdue.size > 0 && waiting === 0 ? quiet.wake() : quiet.sleep());
+  const heed = () => (overdue.size > 0 && waiting.isZero() ? quiet.wake() : quiet.sleep());
 
   const answered = (number: number) => {
     quiet.begin();
@@ -57,12 +65,10 @@ export function createOverdue(options: OverdueOptions): Overdue {
     },
     begin() {
       const number = ++sent;
-      if (waiting === 0 && overdue.size === 0) quiet.begin();
-      waiting++;
-      let end = () => {
-        waiting--;
-        end = () => {};
-      };
+      // One that is sent after others are overdue. Where none is, our own process may have stood still, with the answers unread.
+      const isTrial = overdue.size > 0;
+      if (waiting.isZero() && !isTrial) quiet.begin();
+      const end = waiting.begin();
       return {
         answered() {
           end();
@@ -72,7 +78,7 @@ export function createOverdue(options: OverdueOptions): Overdue {
           end();
           if (number > lastAnswered) overdue.add(number);
           heed();
-          return overdue.size > 0 && quiet.lastsMs() >= 2 * limitMs;
+          return isTrial && overdue.size > 0 && quiet.lastsMs() >= giveUpAfterMs(limitMs);
         },
       };
     },
@@ -96,5 +102,22 @@ function createQuiet({ clock, limitMs, onRoom }: OverdueOptions) {
       cancel = clock.after(Math.max(0, limitMs - lastsMs()), onRoom);
     },
     sleep: () => cancel(),
+  };
+}
+
+/** How many there are that have begun and not ended. */
+function createCount() {
+  let count = 0;
+  return {
+    isZero: () => count === 0,
+    /** What it returns is to be called at the end; only the first call counts. */
+    begin() {
+      count++;
+      let isOver = false;
+      return () => {
+        if (!isOver) count--;
+        isOver = true;
+      };
+    },
   };
 }

@@ -8,7 +8,7 @@ import { inTime } from "../../../../core/work/in-time.ts";
 import { type ConnectionTarget, openConnection } from "../wire/connection.ts";
 import { type Address, COMMAND, encodeBind, encodePdu, type Pdu, type ShortMessage } from "../wire/pdu.ts";
 import { ESME_RINVCMDID, isCredentialFault, STATUS_OK, statusWord } from "../wire/status-words.ts";
-import { createOverdue } from "./overdue.ts";
+import { createOverdue, giveUpAfterMs } from "./overdue.ts";
 import { type Answer, createRequests } from "./requests.ts";
 import { receive, refuseBrokenFrame } from "./session-receive.ts";
 import { BIND_COMMANDS, type SessionState, UNBIND_LIMIT } from "./session-state.ts";
@@ -226,7 +226,7 @@ function giveUp(state: SessionState): void {
   const { session, options } = state;
   if (!session.slots.isOpen()) return;
   session.slots.close();
-  const seconds = Math.round((2 * options.responseTimeoutMs) / 1000);
+  const seconds = Math.round(giveUpAfterMs(options.responseTimeoutMs) / 1000);
   void unbind(state, `the SMSC has answered no submit_sm for ${seconds} s`);
 }
 
