@@ -63,3 +63,27 @@ test("a process that stood still keeps its session, and what was answered meanwh
   await rig.until(() => lateAnswers.length === 10);
   expect(channel.status().state).toBe("up");
 });
+
+test("an SMSC that refuses some messages at once gets no more than its window of those that it takes later", async () => {
+  const config = { response_timeout_ms: 5_000, window: 20 };
+  const { smsc, channel, clock } = await openBoundSmppRig({ dial: { holdSubmits: true }, config });
+  let answered = 0;
+  const sendOne = async (isRefused: boolean) => {
+    const before = smsc.submits.length;
+    smsc.dial.holdSubmits = !isRefused;
+    smsc.dial.submitStatus = isRefused ? 0x0b : 0;
+    const sending = sendThrough(channel);
+    await smsc.until(() => smsc.submits.length > before);
+    if (!isRefused) return;
+    answered++;
+    await sending;
+  };
+  for (let past = 0; past < 30_000; past += 500) {
+    while (channel.freeSlots() > 0) await sendOne(smsc.submits.length % 10 === 9);
+    expect(smsc.submits.length - answered).toBeLessThanOrEqual(20);
+    if (smsc.answerNext()) answered++;
+    await smsc.request(COMMAND.enquireLink);
+    await clock.advance(500);
+  }
+  expect(answered).toBeGreaterThan(50);
+});

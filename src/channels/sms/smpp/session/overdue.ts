@@ -2,8 +2,9 @@ import type { Clock } from "../../../../core/clock.ts";
 
 /**
  * The submit_sm of a session that were not answered in time, and may still be. A slow SMSC has them in a queue: what it is handed
- * meanwhile only makes its answers later still, and may be the same messages, which are tried again. So it gets nothing while answers
- * come, and, if none has come for a while, one submit_sm at a time, to find out whether the earlier ones are lost.
+ * meanwhile only makes its answers later still, and may be the same messages, which are tried again. So it gets nothing while it
+ * takes messages, however late, and, if it has taken none for a while, one submit_sm at a time, to find out whether the earlier ones
+ * are lost.
  */
 export interface Overdue {
   /** How many of `window` submit_sm may be unanswered at present, those that are overdue not counted. */
@@ -15,8 +16,8 @@ export interface Overdue {
 }
 
 export interface SentSubmit {
-  /** It has an answer, in time, or late and recorded. */
-  answered(): void;
+  /** It has an answer, in time, or late and recorded. `isTaken`: the SMSC has taken the message. */
+  answered(isTaken: boolean): void;
   /** Its time is up. True if the session is to be given up: the SMSC has answered no submit_sm for `giveUpAfterMs`. */
   missed(): boolean;
 }
@@ -37,71 +38,94 @@ export function giveUpAfterMs(limitMs: number): number {
   return Math.max(LEAST_GIVE_UP_MS, 2 * limitMs);
 }
 
-export function createOverdue(options: OverdueOptions): Overdue {
-  const { limitMs, onRoom } = options;
+export function createOverdue({ clock, limitMs, onRoom }: OverdueOptions): Overdue {
   /** By the order in which they were sent. */
   const overdue = new Set<number>();
   let sent = 0;
+  let lastTaken = 0;
   const waiting = createCount();
-  let lastAnswered = 0;
-  const quiet = createQuiet(options);
+  const untaken = createQuiet(clock);
+  const unanswered = createQuiet(clock);
+  const alarm = createAlarm(clock, onRoom);
 
-  const heed = () => (overdue.size > 0 && waiting.isZero() ? quiet.wake() : quiet.sleep());
+  const heed = () => alarm.setFor(overdue.size > 0 ? limitMs - untaken.lastsMs() : 0);
 
-  const answered = (number: number) => {
-    quiet.begin();
-    lastAnswered = Math.max(lastAnswered, number);
+  const answered = (number: number, isTaken: boolean) => {
     const before = overdue.size;
-    // One that was sent later has its answer: what was sent before it waits in no queue of the SMSC's.
-    for (const each of overdue) if (each <= number) overdue.delete(each);
+    unanswered.begin();
+    overdue.delete(number);
+    if (isTaken) {
+      untaken.begin();
+      lastTaken = Math.max(lastTaken, number);
+      // What was sent before one that it has taken waits in no queue of the SMSC's. Refusals may pass the queue.
+      forgetUpTo(number, overdue);
+    }
     heed();
     if (overdue.size < before) onRoom();
+  };
+
+  const missed = (number: number, isTrial: boolean) => {
+    if (number > lastTaken) overdue.add(number);
+    heed();
+    return isTrial && overdue.size > 0 && unanswered.lastsMs() >= giveUpAfterMs(limitMs);
   };
 
   return {
     room(window) {
       if (overdue.size === 0) return window;
-      return quiet.lastsMs() < limitMs ? 0 : 1;
+      return untaken.lastsMs() < limitMs ? 0 : 1;
     },
     begin() {
       const number = ++sent;
       // One that is sent after others are overdue. Where none is, our own process may have stood still, with the answers unread.
       const isTrial = overdue.size > 0;
-      if (waiting.isZero() && !isTrial) quiet.begin();
-      const end = waiting.begin();
-      return {
-        answered() {
-          end();
-          answered(number);
-        },
-        missed() {
-          end();
-          if (number > lastAnswered) overdue.add(number);
-          heed();
-          return isTrial && overdue.size > 0 && quiet.lastsMs() >= giveUpAfterMs(limitMs);
-        },
-      };
+      if (waiting.isZero() && !isTrial) for (const quiet of [untaken, unanswered]) quiet.begin();
+      return sentSubmit(waiting.begin(), {
+        answered: (isTaken) => answered(number, isTaken),
+        missed: () => missed(number, isTrial),
+      });
     },
-    end: quiet.sleep,
+    end: () => alarm.setFor(0),
   };
 }
 
-/** The time since the last answer or, if that was to the last of all that had been sent, since the next submit_sm. */
-function createQuiet({ clock, limitMs, onRoom }: OverdueOptions) {
-  let sinceMs = clock.monotonicMs();
-  let cancel = () => {};
-  const lastsMs = () => clock.monotonicMs() - sinceMs;
+/** What it does once it no longer waits for its answer in time. */
+function sentSubmit(end: () => void, { answered, missed }: SentSubmit): SentSubmit {
   return {
-    lastsMs,
+    answered(isTaken) {
+      end();
+      answered(isTaken);
+    },
+    missed() {
+      end();
+      return missed();
+    },
+  };
+}
+
+function forgetUpTo(number: number, overdue: Set<number>): void {
+  for (const each of overdue) if (each <= number) overdue.delete(each);
+}
+
+/** The time since the last answer or, if that was to the last of all that had been sent, since the next submit_sm. */
+function createQuiet(clock: Clock) {
+  let sinceMs = clock.monotonicMs();
+  return {
+    lastsMs: () => clock.monotonicMs() - sinceMs,
     begin() {
       sinceMs = clock.monotonicMs();
     },
-    /** Calls `onRoom` once no answer has come for `limitMs`. */
-    wake() {
+  };
+}
+
+function createAlarm(clock: Clock, ring: () => void) {
+  let cancel = () => {};
+  return {
+    /** Rings once after this time, and not at an earlier setting; 0 or less: not at all. */
+    setFor(ms: number) {
       cancel();
-      cancel = clock.after(Math.max(0, limitMs - lastsMs()), onRoom);
+      cancel = ms > 0 ? clock.after(ms, ring) : () => {};
     },
-    sleep: () => cancel(),
   };
 }
 

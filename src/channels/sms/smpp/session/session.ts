@@ -207,12 +207,12 @@ function submit(
   const sent = state.overdue.begin();
   const onLatePdu = async (pdu: Pdu) => {
     await onLate?.(readSubmitAnswer(pdu));
-    sent.answered();
+    sent.answered(pdu.status === STATUS_OK);
   };
   return request(state, COMMAND.submitSm, { body, onWritten, onLate: onLatePdu }).then((answer) => {
     if (answer.kind === "lost") return { ...answer, wasWritten };
     if (answer.kind === "answered") {
-      sent.answered();
+      sent.answered(answer.pdu.status === STATUS_OK);
       return readSubmitAnswer(answer.pdu);
     }
     if (sent.missed()) giveUp(state);
