@@ -87,3 +87,17 @@ test("an SMSC that refuses some messages at once gets no more than its window of
   }
   expect(answered).toBeGreaterThan(50);
 });
+
+test("a message that gets no answer, alone and again, keeps back no others from the rest of the window", async () => {
+  const rig = await openBoundSmppRig({ dial: { holdSubmits: true }, config: { response_timeout_ms: 5_000 } });
+  const { smsc, channel, clock } = rig;
+  void sendThrough(channel);
+  await smsc.until(() => smsc.submits.length === 1);
+  await clock.advance(5_000);
+  await smsc.request(COMMAND.enquireLink);
+  void sendThrough(channel);
+  await smsc.until(() => smsc.submits.length === 2);
+  smsc.dial.holdSubmits = false;
+  expect(await sendThrough(channel)).toMatchObject({ parts: [{ kind: "sent" }] });
+  expect(channel.freeSlots()).toBe(9);
+});

@@ -3,8 +3,8 @@ import type { Clock } from "../../../../core/clock.ts";
 /**
  * The submit_sm of a session that were not answered in time, and may still be. A slow SMSC has them in a queue: what it is handed
  * meanwhile only makes its answers later still, and may be the same messages, which are tried again. So it gets nothing while it
- * takes messages, however late, and, if it has taken none for a while, one submit_sm at a time, to find out whether the earlier ones
- * are lost.
+ * takes messages, however late. If it has taken none for a while, those that are overdue may be lost: it gets what they leave of its
+ * window, and at least one submit_sm at a time, to find that out.
  */
 export interface Overdue {
   /** How many of `window` submit_sm may be unanswered at present, those that are overdue not counted. */
@@ -73,7 +73,7 @@ export function createOverdue({ clock, limitMs, onRoom }: OverdueOptions): Overd
   return {
     room(window) {
       if (overdue.size === 0) return window;
-      return untaken.lastsMs() < limitMs ? 0 : 1;
+      return untaken.lastsMs() < limitMs ? 0 : Math.max(1, window - overdue.size);
     },
     begin() {
       const number = ++sent;
