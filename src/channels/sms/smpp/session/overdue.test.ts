@@ -101,3 +101,19 @@ test("a message that gets no answer, alone and again, keeps back no others from 
   expect(await sendThrough(channel)).toMatchObject({ parts: [{ kind: "sent" }] });
   expect(channel.freeSlots()).toBe(9);
 });
+
+test("a late answer that is stored once the session has ended leaves nothing behind", async () => {
+  const stored = Promise.withResolvers<void>();
+  const deps = { onLateAnswer: () => stored.promise };
+  const config = { response_timeout_ms: 5_000 };
+  const { smsc, channel, clock } = await openBoundSmppRig({ dial: { holdSubmits: true }, config, deps });
+  for (let count = 0; count < 2; count++) void sendThrough(channel);
+  await smsc.until(() => smsc.submits.length === 2);
+  await clock.advance(5_000);
+  smsc.answerNext();
+  await smsc.request(COMMAND.enquireLink);
+  await channel.stop();
+  stored.resolve();
+  await clock.advance(0);
+  expect(clock.pending()).toBe(0);
+});

@@ -47,7 +47,6 @@ export function createOverdue({ clock, limitMs, onRoom }: OverdueOptions): Overd
   const untaken = createQuiet(clock);
   const unanswered = createQuiet(clock);
   const alarm = createAlarm(clock, onRoom);
-
   const heed = () => alarm.setFor(overdue.size > 0 ? limitMs - untaken.lastsMs() : 0);
 
   const answered = (number: number, isTaken: boolean) => {
@@ -57,13 +56,11 @@ export function createOverdue({ clock, limitMs, onRoom }: OverdueOptions): Overd
     if (isTaken) {
       untaken.begin();
       lastTaken = Math.max(lastTaken, number);
-      // What was sent before one that it has taken waits in no queue of the SMSC's. Refusals may pass the queue.
       forgetUpTo(number, overdue);
     }
     heed();
     if (overdue.size < before) onRoom();
   };
-
   const missed = (number: number, isTrial: boolean) => {
     if (number > lastTaken) overdue.add(number);
     heed();
@@ -85,7 +82,10 @@ export function createOverdue({ clock, limitMs, onRoom }: OverdueOptions): Overd
         missed: () => missed(number, isTrial),
       });
     },
-    end: () => alarm.setFor(0),
+    end() {
+      overdue.clear();
+      heed();
+    },
   };
 }
 
@@ -103,6 +103,7 @@ function sentSubmit(end: () => void, { answered, missed }: SentSubmit): SentSubm
   };
 }
 
+/** What was sent before one that the SMSC has taken waits in no queue of its own. Refusals may pass the queue. */
 function forgetUpTo(number: number, overdue: Set<number>): void {
   for (const each of overdue) if (each <= number) overdue.delete(each);
 }
