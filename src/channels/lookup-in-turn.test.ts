@@ -100,7 +100,7 @@ test("after each session that was lost, or that did not come about, it is the ne
   last?.onBound({} as Session);
   await clock.advance(60_000);
   await lose(1000);
-  expect(turns).toEqual([0, 1, 2, 1]);
+  expect(turns).toEqual([0, 1, 2, 3]);
 });
 
 test("whoever asks for one address gets the one whose turn it is, and what else was asked for is passed on", () => {

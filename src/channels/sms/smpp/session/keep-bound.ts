@@ -27,7 +27,7 @@ export type LinkStatus = Pick<ChannelStatus, "state" | "reason">;
 export interface LinkDeps {
   readonly clock: Clock;
   readonly random: Random;
-  /** Opens a session. `turn`: how many ended before it, in a row; one that had lasted (`STABLE_MS`) is counted as the first. */
+  /** Opens a session. `turn`: how many were opened before it. */
   readonly open: (events: Pick<SessionEvents, "onBound" | "onEnd">, turn: number) => Session;
   /** Called when the status may have changed. */
   readonly onStatus: () => void;
@@ -59,6 +59,7 @@ interface State {
   usable: Session | undefined;
   boundAt: number | undefined;
   failures: number;
+  turn: number;
   cancelRetry: () => void;
   /** Resolves when the current session has ended. */
   ended: PromiseWithResolvers<void>;
@@ -74,6 +75,7 @@ export function keepBound(deps: LinkDeps): BoundLink {
     usable: undefined,
     boundAt: undefined,
     failures: 0,
+    turn: 0,
     cancelRetry: () => {},
     ended: Promise.withResolvers(),
     stopped: undefined,
@@ -118,7 +120,7 @@ function open(state: State): void {
       onBound: (session: Session) => bound(state, session),
       onEnd: (end: SessionEnd) => ended(state, end),
     };
-    state.opened = state.deps.open(events, state.failures);
+    state.opened = state.deps.open(events, state.turn++);
   } catch (error) {
     // This only throws because of a setting: a certificate that cannot be read, an impossible host name.
     ended(state, { reason: errorText(error), isCredentialFault: true });
