@@ -143,7 +143,8 @@ function bound(state: State, session: Session): void {
 function ended(state: State, end: SessionEnd): void {
   const heldMs = ageMs(state);
   state.deps.gate.left(state);
-  state.deps.rivals.left(state, state.usable !== undefined);
+  // One that has answered our unbind was left by us, also where that was the session's own doing.
+  state.deps.rivals.left(state, state.usable !== undefined && end.readUntilMs === undefined);
   state.opened = undefined;
   state.usable = undefined;
   state.boundAt = undefined;

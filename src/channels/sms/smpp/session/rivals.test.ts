@@ -1,7 +1,10 @@
 import { afterEach, expect, test } from "bun:test";
 import { createHeldClock } from "../../../../../test/fakes/held-clock.ts";
 import { closeSmppRigs, openSmppRig, sendThrough } from "../../../../../test/fakes/smpp-rig.ts";
+import { createCredentialGate } from "./credential-gate.ts";
+import { keepBound, type LinkDeps } from "./keep-bound.ts";
 import { createRivals } from "./rivals.ts";
+import type { Session } from "./session.ts";
 
 afterEach(closeSmppRigs);
 
@@ -58,6 +61,34 @@ test("a bind waits from the third time on that another has ended it", () => {
   expect(ends(other, one)()).toBe(HOLD_MS);
   expect(rivals.holdMs(one)).toBe(0);
   expect(ends(one, other)()).toBe(HOLD_MS);
+});
+
+test("sessions that we give up ourselves, soon after others were bound again, are no sign that those ended them", async () => {
+  const clock = createHeldClock();
+  const rivals = createRivals(clock);
+  const gate = createCredentialGate(clock, () => {});
+  const openBind = () => {
+    const given: Parameters<LinkDeps["open"]>[0][] = [];
+    const open: LinkDeps["open"] = (events) => {
+      given.push(events);
+      events.onBound({} as Session);
+      return {} as Session;
+    };
+    const more = { random: () => 1, onStatus() {}, nobodyWaits: async () => {} };
+    const link = keepBound({ clock, rivals, gate, open, ...more });
+    link.start();
+    const end = { reason: "no answers", isCredentialFault: false };
+    return { link, giveUp: () => given.at(-1)?.onEnd({ ...end, readUntilMs: clock.monotonicMs() }) };
+  };
+  const binds = [openBind(), openBind(), openBind()];
+  for (let round = 0; round < 4; round++) {
+    await clock.advance(60_000);
+    for (const { link, giveUp } of round % 2 === 0 ? binds : binds.toReversed()) {
+      giveUp();
+      await clock.advance(1_000);
+      expect(link.status()).toEqual({ state: "up" });
+    }
+  }
 });
 
 test("a bind does not wait where the other one has ended as well, since the SMSC was away", () => {
