@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { toBounceReceipt } from "../../src/channels/email/bounces/bounce-receipts.ts";
-import { findTarget } from "../../src/channels/email/bounces/find-target.ts";
+import { findTarget, findUnsubscription } from "../../src/channels/email/bounces/find-target.ts";
 import { readReturnMail } from "../../src/channels/email/bounces/return-mail.ts";
 import { createReturnPaths } from "../../src/channels/email/return-path.ts";
 import {
@@ -49,6 +49,7 @@ function read(mail: Uint8Array): void {
   const before = process.cpuUsage();
   const receipt = toBounceReceipt(readReturnMail(mail), target, 1);
   findTarget(mail, paths);
+  findUnsubscription(mail, { seal: () => "", open: () => undefined });
   const { user, system } = process.cpuUsage(before);
   expect((user + system) / 1_000).toBeLessThan(MOST_MS);
   expect(JSON.stringify(receipt ?? {}).length).toBeLessThan(2_048);
@@ -80,6 +81,15 @@ test.each(PIECES.map((piece) => [JSON.stringify(piece.toString()), piece] as con
   },
   60_000,
 );
+
+test("a report whose parts lie in one another, each said to be encoded, takes no time to speak of", () => {
+  for (const line of ["=C3=A9\r\n", "=?a?q?=41?=\r\n"]) {
+    let report = line.repeat((1024 * 1024) / line.length);
+    for (const boundary of ["a", "b", "c", "d", "e"])
+      report = `Content-Type: multipart/report; boundary=${boundary}\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n--${boundary}\r\n${report}`;
+    read(Buffer.from(report));
+  }
+});
 
 /** In the header, in a boundary, in the text, among the fields, at the end. */
 function placesIn(sample: Buffer): readonly number[] {

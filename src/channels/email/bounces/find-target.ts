@@ -2,7 +2,7 @@ import type { PartRef } from "../../../core/messages/outcome.ts";
 import { PART_TOKEN } from "../part-token.ts";
 import type { ReturnPaths } from "../return-path.ts";
 import type { UnsubscribeTokens, Unsubscription } from "../unsubscribe-token.ts";
-import { decodedBody, decodedWords, isEncoded, parseEntity, walk } from "./mime.ts";
+import { decodedOctets, decodedWords, isEncoded, parseEntity, walk } from "./mime.ts";
 
 /** Octets searched, and addresses tried: a report quotes one mail of ours at most. */
 const MAX_OCTETS = 1024 * 1024;
@@ -49,6 +49,11 @@ function* textsIn(raw: Uint8Array): Generator<string> {
   const octets = Buffer.from(raw.buffer, raw.byteOffset, Math.min(raw.byteLength, MAX_OCTETS));
   const text = octets.toString("latin1");
   yield text;
-  yield decodedWords(text);
-  for (const part of walk(parseEntity(text))) if (isEncoded(part)) yield decodedBody(part, MAX_OCTETS);
+  yield decodedWords((text.match(LINK_HEADER) ?? []).join("\n").slice(0, MAX_HEADER_OCTETS));
+  for (const part of walk(parseEntity(text))) if (isEncoded(part)) yield decodedOctets(part, MAX_OCTETS);
 }
+
+const LINK_HEADER = /^List-Unsubscribe:.*(?:\r?\n[ \t].*)*/gim;
+
+/** A report quotes one such header. To decode half a megabyte of words would keep all else waiting. */
+const MAX_HEADER_OCTETS = 16 * 1024;

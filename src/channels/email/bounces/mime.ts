@@ -95,9 +95,10 @@ function boundaryOf(contentType: string): string | undefined {
   return found?.[1] ?? found?.[2];
 }
 
-/** Whether the body is other text until it is decoded. */
+/** Whether the body is other text until it is decoded. Never that of a multipart (RFC 2045 §6.4), whose parts are. */
 export function isEncoded(entity: Entity): boolean {
-  return ["base64", "quoted-printable"].includes(encodingOf(entity));
+  const isLeaf = !mediaType(entity).startsWith("multipart/");
+  return isLeaf && ["base64", "quoted-printable"].includes(encodingOf(entity));
 }
 
 function encodingOf(entity: Entity): string {
@@ -109,7 +110,8 @@ export function decodedBody(entity: Entity, max: number): string {
   return fromUtf8(decodedOctets(entity, max));
 }
 
-function decodedOctets(entity: Entity, max: number): string {
+/** The same, but with a character for each octet throughout. */
+export function decodedOctets(entity: Entity, max: number): string {
   const encoding = encodingOf(entity);
   if (encoding === "base64") {
     // A quarter of base64 is overhead, and line ends come on top.
@@ -144,8 +146,30 @@ export function decodedWords(value: string): string {
 
 const ENCODED_WORD = /=\?[\w-]{1,40}(?:\*[\w-]{1,40})?\?([QB])\?([^\s?]{0,512})\?=/gi;
 
+/** In one pass over the octets: with a call for each escaped one, half a megabyte of them would keep all else waiting. */
 function fromQuotedPrintable(text: string): string {
-  return text
-    .replace(/=\r?\n/g, "")
-    .replace(/=([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  const octets = Buffer.from(text.replace(/=\r?\n/g, ""), "latin1");
+  let length = 0;
+  for (let at = 0; at < octets.length; at++, length++) {
+    const escaped = octets[at] === EQUALS_SIGN ? octetOf(octets[at + 1], octets[at + 2]) : undefined;
+    octets[length] = escaped ?? octets[at] ?? 0;
+    if (escaped !== undefined) at += 2;
+  }
+  return octets.toString("latin1", 0, length);
 }
+
+const EQUALS_SIGN = 0x3d;
+
+/** By two hexadecimal digits. */
+function octetOf(high = 0, low = 0): number | undefined {
+  const [left, right] = [DIGITS[high] ?? NO_DIGIT, DIGITS[low] ?? NO_DIGIT];
+  return left === NO_DIGIT || right === NO_DIGIT ? undefined : left * 16 + right;
+}
+
+const NO_DIGIT = 0xff;
+
+/** What each octet is worth as a hexadecimal digit. */
+const DIGITS = Uint8Array.from({ length: 256 }, (_, octet) => {
+  const digit = String.fromCharCode(octet);
+  return /[0-9A-Fa-f]/.test(digit) ? Number.parseInt(digit, 16) : NO_DIGIT;
+});
