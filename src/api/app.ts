@@ -1,5 +1,4 @@
 /** The HTTP application: finds the endpoint of a request, runs it, and turns its answer or error into a response. */
-import type { Clock } from "../core/clock.ts";
 import { turnEnd } from "../core/work/turn-end.ts";
 import type { Answered } from "./answer.ts";
 import { createAnswerPace } from "./answer-pace.ts";
@@ -11,7 +10,7 @@ import {
   type HandlerDeps,
   type MessageAppDeps,
 } from "./app-deps.ts";
-import { dropBody } from "./body/drop-body.ts";
+import { createDropBody, type DropBody } from "./body/drop-body.ts";
 import { preflightResponse } from "./cors.ts";
 import { type Endpoint, takesBody } from "./endpoint.ts";
 import { allEndpoints, type EndpointParts, messageEndpoints } from "./endpoints.ts";
@@ -41,7 +40,7 @@ export function createApp(deps: AppDeps): App {
 /** Serves Send and Get, and the files of `/docs`; forwards every other request. */
 export function createMessageApp(deps: MessageAppDeps): App {
   const parts = createParts(deps);
-  const paced = { ...deps, forward: withPace(deps.forward, deps.clock) };
+  const paced = { ...deps, forward: withPace(deps.forward, parts.dropBody) };
   return createHandler(paced, { ...parts, endpoints: messageEndpoints(deps, parts) });
 }
 
@@ -49,25 +48,34 @@ export function createMessageApp(deps: MessageAppDeps): App {
  * The other listener limits its answers per turn too, but answers of several of its turns may arrive here in a single one. Nor does
  * it see what this one keeps back of a body, as that of a GET.
  */
-function withPace(forward: AnswerRequest, clock: Clock): AnswerRequest {
+function withPace(forward: AnswerRequest, dropBody: DropBody): AnswerRequest {
   const pace = createAnswerPace();
   return async (request, addressOf) => {
     const response = await forward(request, addressOf);
-    if (!(await receiveRest(request, response, clock))) response.headers.set("Connection", "close");
+    if (!(await receiveRest(request, response, dropBody))) response.headers.set("Connection", "close");
     await pace();
     return response;
   };
 }
 
-function createParts(deps: HandlerDeps): EndpointParts {
-  return { directory: createDirectory(deps), limiter: createRateLimiter(deps.clock) };
+interface SharedParts extends EndpointParts {
+  readonly dropBody: DropBody;
 }
 
-interface HandlerParts extends EndpointParts {
+function createParts(deps: HandlerDeps): SharedParts {
+  const { clock } = deps;
+  return {
+    directory: createDirectory(deps),
+    limiter: createRateLimiter(clock),
+    dropBody: createDropBody(clock),
+  };
+}
+
+interface HandlerParts extends SharedParts {
   readonly endpoints: readonly Endpoint[];
 }
 
-function createHandler(deps: AnyAppDeps, { endpoints, limiter }: HandlerParts): App {
+function createHandler(deps: AnyAppDeps, { endpoints, limiter, dropBody }: HandlerParts): App {
   const { clock, ids, forward } = deps;
   const { maxInFlight } = { ...DEFAULT_LIMITS, ...deps.limits };
   const route = createRouter(endpoints);
@@ -106,7 +114,7 @@ function createHandler(deps: AnyAppDeps, { endpoints, limiter }: HandlerParts): 
         answered = refuse(error, context.requestId);
       }
       inFlight--;
-      const isReceived = isBodyRead(match, answered) || (await receiveRest(request, answered, clock));
+      const isReceived = isBodyRead(match, answered) || (await receiveRest(request, answered, dropBody));
       // After `dropBody`, whose time limit may end for many clients in the same turn.
       const place = isBodyRead(match, answered) ? undefined : pace();
       if (place) await place;
@@ -130,9 +138,9 @@ function isHostUnclear({ headers }: Request): boolean {
  * Receives what is left of a request, before it is answered. False if the answer has to be the last on its connection, as it is by
  * itself where so much of a body is still to come that nobody waits for it.
  */
-function receiveRest(request: Request, answered: Answered, clock: Clock): MaybePromise<boolean> {
+function receiveRest(request: Request, answered: Answered, dropBody: DropBody): MaybePromise<boolean> {
   const isLast = answered instanceof Response && answered.headers.get("connection") === "close";
-  return !isLast && dropBody(request, clock);
+  return !isLast && dropBody(request);
 }
 
 /** Whether the body has surely arrived: not if the request was refused, perhaps before that, or if its endpoint takes no body. */

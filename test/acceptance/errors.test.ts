@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { OutcomeUnknown, StoreUnavailable } from "../../src/store/store.ts";
 import { dial } from "../fakes/raw-client.ts";
-import { until } from "../until.ts";
 import { email, sms } from "./builders.ts";
 import { onEveryStore } from "./running-api.ts";
 
@@ -115,85 +114,6 @@ onEveryStore((start) => {
     await send(`${head(`Content-Length: ${good.length}`)}${good}`);
     expect(await wire.until(/created_at/)).toContain("HTTP/1.1 202");
     wire.socket.destroy();
-  });
-
-  test("a refusal reaches a client that first sends all of its body and wants the connection closed", async () => {
-    await using api = await start();
-    const body = " ".repeat(24 * MIB);
-    const whole = [`Content-Length: ${body.length}`, body] as const;
-    const chunked = [
-      "Transfer-Encoding: chunked",
-      `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
-    ] as const;
-    const key = `Authorization: Bearer ${api.caller.key}\r\n`;
-    for (const [path, lines, [length, sent], status] of [
-      ["/v1/emails/messages", key, whole, 413],
-      ["/v1/emails/messages", key, chunked, 413],
-      ["/v1/emails/messages", `${key}Content-Type: text/plain\r\n`, whole, 415],
-      ["/v1/emails/messages", "", chunked, 401],
-      ["/v1/nowhere", "", whole, 404],
-    ] as const) {
-      const wire = await dial(api.port);
-      const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${lines}${length}\r\n\r\n`;
-      await new Promise<void>((resolve, reject) =>
-        wire.socket.write(head + sent, (error) => (error ? reject(error) : resolve())),
-      );
-      expect(await wire.until()).toStartWith(`HTTP/1.1 ${status}`);
-    }
-  });
-
-  test("an answer to a request whose body has not come is the last on its connection", async () => {
-    await using api = await start();
-    const key = `Authorization: Bearer ${api.caller.key}\r\n`;
-    for (const [line, lines, sent, status] of [
-      ["POST /v1/nowhere", "Content-Length: 9\r\n", "{", 404],
-      ["POST /v1/sms/messages", "Content-Length: 9\r\n", "{", 401],
-      [
-        "POST /v1/sms/messages",
-        `${key}Content-Type: text/plain\r\nTransfer-Encoding: chunked\r\n`,
-        "9\r\n{",
-        415,
-      ],
-      ["OPTIONS /v1/push/register", "Content-Length: 9\r\n", "{", 204],
-      [`GET ${PATH}`, `${key}Content-Length: 9\r\n`, "{", 200],
-    ] as const) {
-      const wire = await dial(api.port);
-      wire.socket.write(`${line} HTTP/1.1\r\nHost: a\r\n${lines}\r\n${sent}`);
-      await until(api.clock.pending);
-      for (let n = 0; n < 2; n++) await api.clock.advance(5_000);
-      const answer = await wire.until();
-      expect(answer).toStartWith(`HTTP/1.1 ${status}`);
-      expect(answer).toMatch(/\r\nconnection: close\r\n/i);
-    }
-  });
-
-  test("a refused body is waited for as long as it comes, for half a minute", async () => {
-    await using api = await start();
-    const wire = await dial(api.port);
-    wire.socket.write("POST /v1/nowhere HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n");
-    await until(api.clock.pending);
-    for (let n = 0; n < 5; n++) {
-      wire.socket.write("x");
-      // Until that has come.
-      await api.get("/healthz");
-      await api.clock.advance(5_000);
-    }
-    wire.socket.write("xxxx");
-    const answer = await wire.until(/not found/);
-    expect(answer).toStartWith("HTTP/1.1 404");
-    expect(answer).not.toMatch(/connection: close/i);
-    wire.socket.destroy();
-  });
-
-  test("a client that wants the connection closed and never sends the body it announced is answered after 5 s", async () => {
-    await using api = await start();
-    const wire = await dial(api.port);
-    wire.socket.write(
-      "POST /v1/nowhere HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 9\r\n\r\n",
-    );
-    await until(api.clock.pending);
-    await api.clock.advance(5000);
-    expect(await wire.until()).toStartWith("HTTP/1.1 404");
   });
 
   test("415: a Content-Type that is not JSON, or an unknown Content-Encoding, with the header that is wrong", async () => {

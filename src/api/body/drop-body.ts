@@ -12,34 +12,46 @@ const MOST_WAITS = 6;
 const UNSEEN_MS = 200;
 
 /**
+ * How many bodies are waited for that long at a time. Others have `UNSEEN_MS`: clients without a key, whose bodies do not come, would
+ * otherwise use up the ways by which a listener thread forwards requests.
+ */
+const MOST_AWAITED = 64;
+
+/**
  * Reads and drops the rest of the body. Resolves with false if some of it may still come: because nothing came for 5 to 10 s, because it took
- * half a minute, or because the listener shows no body of such a request (a GET). The answer has to be the last on its
- * connection then. A proxy might otherwise use the connection for somebody else's request, which would be taken for the rest of
- * this one, as HAProxy 2.6 does for clients of HTTP/2. And not before the body has come: closing a connection resets it while its
+ * half a minute, because many others are waited for, or because the listener shows no body of such a request (a GET). The answer has to be
+ * the last on its connection then. A proxy might otherwise use the connection for somebody else's request, which would be taken for the rest
+ * of this one, as HAProxy 2.6 does for clients of HTTP/2. And not before the body has come: closing a connection resets it while its
  * client still sends, and many clients then never see the answer.
  */
-export function dropBody(request: Request, clock: Clock): MaybePromise<boolean> {
-  const { body } = request;
-  if (!body) return !announcesBody(request) || sleep(clock, UNSEEN_MS).then(() => false);
-  // Whoever reads it waits for its end, or closes the connection.
-  return body.locked || dropAll(body, clock);
-}
+export type DropBody = (request: Request) => MaybePromise<boolean>;
 
-async function dropAll(body: ReadableStream, clock: Clock): Promise<boolean> {
-  const reader = body.getReader();
-  let hasEnded = true;
-  const patience = openPatience(clock, () => {
-    hasEnded = false;
-    reader.cancel().catch(() => {});
-  });
-  try {
-    while (!(await reader.read()).done) patience.renew();
-  } catch {
-    // The client has gone.
-  } finally {
-    patience.end();
-  }
-  return hasEnded;
+export function createDropBody(clock: Clock): DropBody {
+  let awaited = 0;
+  const dropAll = async (body: ReadableStream): Promise<boolean> => {
+    const reader = body.getReader();
+    let hasEnded = true;
+    const giveUp = () => {
+      hasEnded = false;
+      reader.cancel().catch(() => {});
+    };
+    const patience = openPatience(clock, awaited++ < MOST_AWAITED ? PATIENT : HURRIED, giveUp);
+    try {
+      while (!(await reader.read()).done) patience.renew();
+    } catch {
+      // The client has gone.
+    } finally {
+      awaited--;
+      patience.end();
+    }
+    return hasEnded;
+  };
+  return (request) => {
+    const { body } = request;
+    if (!body) return !announcesBody(request) || sleep(clock, UNSEEN_MS).then(() => false);
+    // Whoever reads it waits for its end, or closes the connection.
+    return body.locked || dropAll(body);
+  };
 }
 
 function announcesBody({ headers }: Request): boolean {
@@ -47,9 +59,19 @@ function announcesBody({ headers }: Request): boolean {
   return headers.has("transfer-encoding") || (length !== null && length !== "0");
 }
 
-/** Calls `giveUp` once it was not renewed for `PATIENCE_MS`, and after so many waits in any case. */
+/** How long each wait takes, and how many there are at most. */
+interface Waits {
+  readonly ms: number;
+  readonly most: number;
+}
+
+const PATIENT: Waits = { ms: PATIENCE_MS, most: MOST_WAITS };
+const HURRIED: Waits = { ms: UNSEEN_MS, most: 1 };
+
+/** Calls `giveUp` once it was not renewed during a wait, and after the last wait in any case. */
 function openPatience(
   clock: Clock,
+  { ms, most }: Waits,
   giveUp: () => void,
 ): { readonly renew: () => void; readonly end: () => void } {
   let isRenewed = false;
@@ -57,7 +79,7 @@ function openPatience(
   let end = () => {};
   const wait = () => {
     isRenewed = false;
-    end = clock.after(PATIENCE_MS, () => (isRenewed && ++waits < MOST_WAITS ? wait() : giveUp()));
+    end = clock.after(ms, () => (isRenewed && ++waits < most ? wait() : giveUp()));
   };
   wait();
   return {
