@@ -80,6 +80,8 @@ export interface ReceiverOptions {
   /** The receiver's idea of now, Unix milliseconds; the machine's by default. */
   readonly now?: () => number;
   readonly port?: number;
+  /** 127.0.0.1 by default. */
+  readonly host?: string;
 }
 
 export async function startFakeWebhookReceiver(options: ReceiverOptions = {}): Promise<FakeWebhookReceiver> {
@@ -105,7 +107,9 @@ export async function startFakeWebhookReceiver(options: ReceiverOptions = {}): P
     signals.tell();
   });
   server.on("tlsClientError", () => signals.tell());
-  await new Promise<void>((resolve) => server.listen(options.port ?? 0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) =>
+    server.listen(options.port ?? 0, options.host ?? "127.0.0.1", resolve),
+  );
   const { port } = server.address() as AddressInfo;
 
   return {

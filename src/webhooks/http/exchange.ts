@@ -42,6 +42,8 @@ export type ExchangeOutcome =
       readonly message: string;
       /** Present if a connection that had served before turned out to be closed: a new one may work. */
       readonly wasStale?: true;
+      /** Present if no connection came about, so that nothing was sent: another address may work. */
+      readonly isUnsent?: true;
     };
 
 /**
@@ -105,7 +107,9 @@ const MALFORMED: ExchangeOutcome = {
 /** The outcome of an attempt that was aborted, by the reason of its signal. */
 export function outcomeOfAbort({ reason }: AbortSignal): ExchangeOutcome {
   if (reason === "timeout") return { kind: "failed", reason, message: "no answer in time" };
-  if (reason === "connect") return { kind: "failed", reason, message: "no connection in time" };
+  if (reason === "connect") {
+    return { kind: "failed", reason, message: "no connection in time", isUnsent: true };
+  }
   return { kind: "failed", reason: "stopped", message: "the delivery was called off" };
 }
 
@@ -113,7 +117,7 @@ function failureOf(
   phase: Phase,
   { isStale, error }: { readonly isStale: boolean; readonly error?: Error },
 ): ExchangeOutcome {
-  if (phase !== "open") return { kind: "failed", reason: phase, message: describe(error) };
+  if (phase !== "open") return { kind: "failed", reason: phase, message: describe(error), isUnsent: true };
   if (isStale) return { ...CLOSED, wasStale: true };
   return isOfTls(error) ? { kind: "failed", reason: "tls", message: describe(error) } : CLOSED;
 }

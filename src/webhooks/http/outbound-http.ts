@@ -5,6 +5,7 @@ import { type AddressRules, createAddressRules, type Range } from "./address-rul
 import type { Endpoint } from "./connection.ts";
 import { type ConnectionPool, createConnectionPool } from "./connection-pool.ts";
 import { type ExchangeOutcome, type ExchangeRequest, exchange, outcomeOfAbort } from "./exchange.ts";
+import { createFailedAddresses, type FailedAddresses } from "./failed-addresses.ts";
 import { findAddresses, type Resolve, type Resolver, resolveAddresses } from "./find-addresses.ts";
 import { shareLookups } from "./share-lookups.ts";
 import { parseTarget, type Target } from "./target.ts";
@@ -56,6 +57,7 @@ interface Parts {
   readonly resolve: Resolve;
   readonly rules: AddressRules;
   readonly pool: ConnectionPool;
+  readonly failed: FailedAddresses;
   readonly clock: Clock;
 }
 
@@ -68,7 +70,7 @@ export function createOutboundHttp(deps: OutboundHttpDeps): OutboundHttp {
     deps.ca === undefined ? {} : { ca: [...getCACertificates("default"), deps.ca] },
   );
   const pool = createConnectionPool({ clock, secureContext });
-  const parts = { clock, resolve, rules, pool };
+  const parts = { clock, resolve, rules, pool, failed: createFailedAddresses(clock) };
   return {
     async post(request) {
       const startedMs = clock.monotonicMs();
@@ -86,7 +88,8 @@ async function attempt(parts: Parts, request: PostRequest, signal: AbortSignal):
   const found = await unlessAborted(findAddresses(target, parts), signal);
   if (found === undefined) return outcomeOfAbort(signal);
   if ("reason" in found) return { kind: "failed", ...found };
-  return tryInTurn(found.addresses.slice(0, MAX_ADDRESSES), (address, isLast) => {
+  const addresses = parts.failed.inOrder(found.addresses, target.port).slice(0, MAX_ADDRESSES);
+  return tryInTurn(addresses, (address, isLast) => {
     const servername = target.isAddress ? undefined : target.hostname;
     const endpoint = { address, port: target.port, ...(servername !== undefined && { servername }) };
     return post(parts, { endpoint, target, request, signal, isLast });
@@ -98,12 +101,15 @@ async function tryInTurn(
   addresses: readonly string[],
   postTo: (address: string, isLast: boolean) => Promise<ExchangeOutcome>,
 ): Promise<ExchangeOutcome> {
-  let outcome: ExchangeOutcome | undefined;
+  let told: ExchangeOutcome | undefined;
   for (const [index, address] of addresses.entries()) {
-    outcome = await postTo(address, index === addresses.length - 1);
-    if (outcome.kind !== "failed" || outcome.reason !== "connect") break;
+    const outcome = await postTo(address, index === addresses.length - 1);
+    if (outcome.kind !== "failed" || !outcome.isUnsent) return outcome;
+    // An address that took the connection says more than one that this machine may have no way to.
+    if (!told || (outcome.reason === "tls" && told.kind === "failed" && told.reason !== "tls"))
+      told = outcome;
   }
-  return outcome ?? { kind: "failed", reason: "dns", message: "the name has no address" };
+  return told ?? { kind: "failed", reason: "dns", message: "the name has no address" };
 }
 
 /** One POST to one address. */
@@ -136,7 +142,10 @@ function isForAnotherConnection(outcome: ExchangeOutcome): boolean {
   return outcome.kind === "answered" ? outcome.status === 408 : outcome.wasStale === true;
 }
 
-async function postOverNew({ pool, clock }: Parts, addressed: AddressedPost): Promise<ExchangeOutcome> {
+async function postOverNew(
+  { pool, clock, failed }: Parts,
+  addressed: AddressedPost,
+): Promise<ExchangeOutcome> {
   const { endpoint, isLast, signal } = addressed;
   const ms = isLast ? TIME_LIMIT_MS : CONNECT_LIMIT_MS;
   const limit = openTimeLimit(clock, { ms, reason: "connect" }, signal);
@@ -144,9 +153,14 @@ async function postOverNew({ pool, clock }: Parts, addressed: AddressedPost): Pr
     connection: pool.open(endpoint),
     isReused: false,
     signal: limit.signal,
-    onConnected: limit.lift,
+    onConnected() {
+      limit.lift();
+      failed.remove(endpoint.address, endpoint.port);
+    },
   };
-  return postOver(pool, addressed, over).finally(limit.release);
+  const outcome = await postOver(pool, addressed, over).finally(limit.release);
+  if (outcome.kind === "failed" && outcome.isUnsent) failed.add(endpoint.address, endpoint.port);
+  return outcome;
 }
 
 function postOver(
