@@ -13,8 +13,12 @@ const AT_MOST = 64;
 /** How long queries about a domain are made one at a time after it has given a large answer. */
 const LARGE_MS = 60_000;
 
-/** The most queries that wait for one domain: those who made further ones would give up before their turn came. */
-const MAX_WAITING = 500;
+/**
+ * The most queries that wait for one domain: two for each webhook that can be under way, since customers who each have a name below
+ * one domain may all get theirs at once, as after a restart. More come together only where nothing is answered, of callers who have
+ * given up meanwhile.
+ */
+const MAX_WAITING = 4_096;
 
 /** The most domains with large answers to remember. */
 const MAX_LARGE = 1_000;
