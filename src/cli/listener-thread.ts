@@ -115,7 +115,8 @@ function createApp(setup: ListenerSetup, { beside, clock, largeBodies, onRequest
     onRequest,
     docsAsset,
     isTrustedProxy: (address) => isTrustedProxy(address, proxies),
-    forward: createForward(setup.socket, clock, ids),
+    // The main thread has a share, and forwards nothing.
+    forward: createForward(setup.socket, clock, { ids, threads: setup.shared.share.of - 1 }),
     readLargeJson: largeBodies.readJson,
   });
 }

@@ -40,6 +40,42 @@ test("the refusal of TRACE has the body of every refusal", async () => {
   expect(bodies).toEqual(heard.map(() => '{"code":405,"message":"method not allowed"}'));
 });
 
+test("strangers who send their bodies slowly keep no other request waiting, however many threads they come over", async () => {
+  const many = await startPostrider({ args: ["--listeners", "3"] });
+  const port = Number(new URL(many.url).port);
+  let answeredStrangers = 0;
+  const slow = ["POST /v1/push/register HTTP/1.1", "Host: localhost", "Content-Type: application/json"];
+  const strangers = await Promise.all(
+    Array.from({ length: 600 }, async () => {
+      const { socket } = await dial(port);
+      socket.once("data", () => answeredStrangers++);
+      socket.write(`${slow.join("\r\n")}\r\nContent-Length: 60\r\n\r\n{`);
+      return socket;
+    }),
+  );
+  const cancel = [
+    "POST /v1/sms/messages/none/cancel HTTP/1.1",
+    "Host: localhost",
+    `X-API-Key: ${many.sandbox.api_key}`,
+    "Content-Length: 0",
+    "Connection: close",
+  ];
+  const heard = await Promise.all(
+    Array.from({ length: CONNECTIONS }, async () => {
+      const { socket, until } = await dial(port);
+      socket.write(`${cancel.join("\r\n")}\r\n\r\n`);
+      return await until(/\r\n\r\n/);
+    }),
+  );
+  expect({ answeredStrangers, statuses: heard.map(statusOf) }).toEqual({
+    answeredStrangers: 0,
+    statuses: heard.map(() => 404),
+  });
+  for (const socket of strangers) socket.destroy();
+  many.kill("SIGKILL");
+  await many.exited;
+}, 120_000);
+
 test("a client learns from its next answer that the connection is going to be closed", async () => {
   const { stopping, wires } = await stoppingWith("/healthz");
   const heard = await Promise.all(wires.map(({ ask }) => ask(2)));

@@ -25,7 +25,7 @@ function openForward(answer: AnswerRequest): (request: Request) => Promise<Respo
   const path = join(folder, "socket");
   const server = listenOnSocket(path, answerForwarded(answer));
   stop = server.stop;
-  const forward = createForward(path, createSystemClock(), () => "made");
+  const forward = createForward(path, createSystemClock(), { ids: () => "made", threads: 1 });
   return (request) => forward(request, () => "192.0.2.7");
 }
 

@@ -21,7 +21,10 @@ onEveryStore((start) => {
 
 for (const method of ["GET", "POST"]) {
   test(`a ${method} that nobody answers at the other end gets a 503 with the id of the request, or one of its own`, async () => {
-    const forward = createForward("/nowhere/postrider.sock", createSystemClock(), () => "made");
+    const forward = createForward("/nowhere/postrider.sock", createSystemClock(), {
+      ids: () => "made",
+      threads: 1,
+    });
     const ask = async (headers: Record<string, string>) => {
       const answer = await forward(new Request("http://localhost/healthz", { method, headers }), () => "");
       return [answer.status, answer.headers.get("x-request-id"), await answer.json()];

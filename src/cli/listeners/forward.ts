@@ -14,10 +14,17 @@ import { createGetOverSocket, isWithoutBody } from "./get-over-socket.ts";
 const URL_HEADER = "x-postrider-url";
 const ADDRESS_HEADER = "x-postrider-address";
 
+export interface ForwardOptions {
+  readonly ids: () => string;
+  /** How many threads forward requests. */
+  readonly threads: number;
+}
+
 /** Forwards requests to `socket`; answers 503 if nobody answers there. */
-export function createForward(socket: string, clock: Clock, ids: () => string): AnswerRequest {
+export function createForward(socket: string, clock: Clock, { ids, threads }: ForwardOptions): AnswerRequest {
   const get = createGetOverSocket(socket, clock);
-  const anonymous = createSemaphore(clock, ANONYMOUS_LIMIT);
+  const count = Math.floor(ANONYMOUS_LIMIT.count / threads);
+  const anonymous = createSemaphore(clock, { ...ANONYMOUS_LIMIT, count });
   const unavailable = (request: Request) =>
     unavailableResponse(request, requestIdOf(request.headers) ?? ids());
 
@@ -51,7 +58,7 @@ export function createForward(socket: string, clock: Clock, ids: () => string): 
   };
 }
 
-/** Clients without a key may send their bodies slowly, so they get at most half of the 256 requests that `fetch` allows. */
+/** Clients without a key may send their bodies slowly, so they get at most half of the 256 requests that `fetch` allows a process. */
 const ANONYMOUS_LIMIT = { count: 128, waitMs: 30_000 };
 const OPEN_TO_ALL = ["/v1/push/", "/receipts/", "/unsubscribe/", "/admin/v1/session"];
 
