@@ -70,3 +70,25 @@ test("an address that refuses is passed over, at whatever turn", async () => {
   close();
   await gateway.stop();
 });
+
+test("that a connection was closed under a second request is no reason to leave an address that answers", async () => {
+  const gateway = await startAtTwoAddresses();
+  const closing = await startRawPeer(
+    (socket) => {
+      socket.once("data", () => {
+        socket.write("HTTP/1.1 204 No Content\r\n\r\n");
+        socket.once("data", () => socket.destroy());
+      });
+    },
+    { host: "127.0.0.4", port: gateway.port },
+  );
+  const { clock, ask, close } = openClient(gateway.port, "127.0.0.4", "127.0.0.2");
+  expect((await ask()).kind).toBe("answered");
+  expect((await ask()).kind).toBe("lost");
+  const next = ask();
+  void gateway.whenAsked(1).then(() => clock.advance(ANSWER_MS));
+  expect((await next).kind).toBe("answered");
+  close();
+  await closing.stop();
+  await gateway.stop();
+});

@@ -5,7 +5,7 @@ import type { LookupFunction } from "node:net";
 import { constants, unzipSync } from "node:zlib";
 import type { Clock } from "../../../core/clock.ts";
 import { lookupInTurn, type Resolve } from "../../lookup-in-turn.ts";
-import { type ConnectionReuse, createConnectionReuse } from "./connection-reuse.ts";
+import { createConnectionReuse } from "./connection-reuse.ts";
 import type { RenderedRequest } from "./render-request.ts";
 
 export interface Answer {
@@ -55,16 +55,25 @@ export function createHttpClient(clock: Clock, options: HttpClientOptions): Http
   const kept = createAgents(options, { keepAlive: true, timeout: IDLE_MS });
   const single = createAgents(options, { keepAlive: false });
   const reuse = createConnectionReuse(clock);
-  /** If the gateway's name has several addresses, the next is tried first after one that gave no answer. */
+  /**
+   * If the gateway's name has several addresses, the next is tried first after one that gave no answer. One that closed a connection
+   * that it had answered on may be well, and the next one silent.
+   */
   let turn = 0;
   return {
     async exchange(request, signal) {
       const agents = reuse.isOn() ? kept : single;
       const ownTurn = turn;
       const lookup = lookupInTurn(ownTurn, options.resolve);
-      const result = await exchange(request, { signal, clock, options, agents, reuse, lookup });
+      let wasStale = false;
+      const onStale = () => {
+        wasStale = true;
+        reuse.failed();
+      };
+      const result = await exchange(request, { signal, clock, options, agents, onStale, lookup });
+      const isOfAddress = result.kind !== "answered" && !wasStale && !signal.aborted;
       // Requests that were under way together have tried the same address first.
-      if (result.kind !== "answered" && !signal.aborted && turn === ownTurn) turn++;
+      if (isOfAddress && turn === ownTurn) turn++;
       return result;
     },
     close() {
@@ -96,12 +105,13 @@ interface ExchangeParts {
   readonly clock: Clock;
   readonly options: HttpClientOptions;
   readonly agents: Agents;
-  readonly reuse: ConnectionReuse;
+  /** Called when a connection that had served a request before was closed under this one. */
+  readonly onStale: () => void;
   readonly lookup: LookupFunction;
 }
 
 function exchange(request: RenderedRequest, parts: ExchangeParts): Promise<Exchange> {
-  const { signal, clock, options, reuse } = parts;
+  const { signal, clock, options, onStale } = parts;
   if (signal.aborted) return Promise.resolve({ kind: "unsent", reason: "cut off before it began" });
   const outgoing = open(request, parts);
   if (outgoing instanceof Error) return Promise.resolve({ kind: "unsent", reason: outgoing.message });
@@ -134,7 +144,7 @@ function exchange(request: RenderedRequest, parts: ExchangeParts): Promise<Excha
     // After an error in the middle of an answer, the response ends by itself once all that has come is read.
     outgoing.on("error", (error) => {
       if (answer) return;
-      if (outgoing.reusedSocket && !isEnded) reuse.failed();
+      if (outgoing.reusedSocket && !isEnded) onStale();
       fail(wordsOf(error));
     });
     outgoing.on("response", (response) => {
