@@ -143,8 +143,7 @@ function bound(state: State, session: Session): void {
 function ended(state: State, end: SessionEnd): void {
   const heldMs = ageMs(state);
   state.deps.gate.left(state);
-  // One that has answered our unbind was left by us, also where that was the session's own doing.
-  state.deps.rivals.left(state, state.usable !== undefined && end.readUntilMs === undefined);
+  state.deps.rivals.left(state, state.usable !== undefined && end.wasLeft === undefined);
   state.opened = undefined;
   state.usable = undefined;
   state.boundAt = undefined;

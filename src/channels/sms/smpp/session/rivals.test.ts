@@ -78,7 +78,7 @@ test("sessions that we give up ourselves, soon after others were bound again, ar
     const link = keepBound({ clock, rivals, gate, open, ...more });
     link.start();
     const end = { reason: "no answers", isCredentialFault: false };
-    return { link, giveUp: () => given.at(-1)?.onEnd({ ...end, readUntilMs: clock.monotonicMs() }) };
+    return { link, giveUp: () => given.at(-1)?.onEnd({ ...end, wasLeft: true }) };
   };
   const binds = [openBind(), openBind(), openBind()];
   for (let round = 0; round < 4; round++) {

@@ -236,8 +236,15 @@ test("a session is left within seconds where nothing is acknowledged and unbind 
   expect(commands(heard)).toEqual([COMMAND.unbind]);
   await clock.advance(2000);
   await until(() => ends.length === 1);
-  expect(ends[0]!.readUntilMs).toBeUndefined();
+  expect(ends).toEqual([{ reason: "over", isCredentialFault: false, wasLeft: true }]);
   expect(clock.pending()).toBe(0);
+});
+
+test("a session that has fallen silent was left by us", async () => {
+  const { until, ends, clock } = await openBound();
+  await clock.advance(90_000);
+  await until(() => ends.length === 1);
+  expect(ends).toMatchObject([{ reason: "the SMSC did not answer enquire_link", wasLeft: true }]);
 });
 
 test("what follows in the read that ended a session is not taken", async () => {
@@ -289,5 +296,5 @@ test("an answer in the last moment of a session counts, whatever else the SMSC s
   expect(await answer).toMatchObject({ kind: "answered" });
   await clock.advance(1000);
   await until(() => ends.length === 1);
-  expect(ends[0]!.reason).toBe("the SMSC unbound");
+  expect(ends).toEqual([{ reason: "the SMSC unbound", isCredentialFault: false }]);
 });

@@ -18,8 +18,9 @@ export interface SessionState {
   readonly unacknowledged: Unacknowledged;
   phase: "opening" | "bound" | "ended";
   isCredentialFault: boolean;
-  /** As in `SessionEnd`. */
+  /** Both as in `SessionEnd`. */
   readUntilMs?: number;
+  wasLeft?: true;
   lastHeardAt: number;
   cancelWatch: () => void;
 }

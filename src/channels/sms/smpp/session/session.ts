@@ -53,6 +53,8 @@ export interface SessionEnd {
   readonly isCredentialFault: boolean;
   /** The SMSC has read what was written until then, on the monotonic clock, since it answered our unbind. */
   readonly readUntilMs?: number;
+  /** Present if we were leaving it: we had begun to unbind, or it had fallen silent. */
+  readonly wasLeft?: true;
 }
 
 export interface Session extends Pick<SessionOptions, "responseTimeoutMs"> {
@@ -146,13 +148,15 @@ async function watch(state: SessionState): Promise<void> {
     return;
   }
   const answer = await request(state, COMMAND.enquireLink, {});
-  if (answer.kind === "silent" && state.lastHeardAt === heardAt)
+  if (answer.kind === "silent" && state.lastHeardAt === heardAt) {
+    state.wasLeft = true;
     state.connection.destroy("the SMSC did not answer enquire_link");
-  else await watch(state);
+  } else await watch(state);
 }
 
 async function unbind(state: SessionState, reason: string): Promise<void> {
   const { clock, unacknowledged, connection } = state;
+  state.wasLeft = true;
   await inTime(clock, UNBIND_LIMIT, unacknowledged.whenNone());
   const writtenMs = clock.monotonicMs();
   const answered = request(state, COMMAND.unbind, { limitMs: UNBIND_LIMIT.limitMs }).then(({ kind }) => {
@@ -169,8 +173,8 @@ function end(state: SessionState, reason: string): void {
   state.overdue.end();
   state.session.slots.close();
   state.requests.lose(reason);
-  const { isCredentialFault, readUntilMs } = state;
-  state.events.onEnd({ reason, isCredentialFault, ...present({ readUntilMs }) });
+  const { isCredentialFault, readUntilMs, wasLeft } = state;
+  state.events.onEnd({ reason, isCredentialFault, ...present({ readUntilMs, wasLeft }) });
 }
 
 // ---------------------------------------------------------------- what we ask
