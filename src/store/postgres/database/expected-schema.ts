@@ -2,7 +2,7 @@
 import schema from "../schema.sql" with { type: "text" };
 
 /** A table, a sequence, or what belongs to a table. */
-export interface Part {
+export interface SchemaPart {
   /** `jobs`, or with what belongs to it: `jobs jobs_ready`. A column that gets a value by itself ends with `VALUED`. */
   readonly name: string;
   /** The table that it belongs to, or that it is. */
@@ -13,7 +13,7 @@ export interface Part {
 
 export const VALUED = " with a value";
 
-export const EXPECTED: readonly Part[] = partsOf(schema);
+export const EXPECTED: readonly SchemaPart[] = partsOf(schema);
 
 /** The columns whose values count up. */
 export const COUNTED = EXPECTED.filter(({ words }) => / AS IDENTITY$/.test(words)).map(({ name, table }) => ({
@@ -21,7 +21,7 @@ export const COUNTED = EXPECTED.filter(({ words }) => / AS IDENTITY$/.test(words
   column: name.slice(table.length + 1, -VALUED.length),
 }));
 
-function partsOf(dump: string): readonly Part[] {
+function partsOf(dump: string): readonly SchemaPart[] {
   let table = "";
   return dump.split("\n").flatMap((line) => {
     const [kind, name = ""] = line.split(" ");
@@ -33,7 +33,7 @@ function partsOf(dump: string): readonly Part[] {
 }
 
 /** Of a line that belongs to a table: a column, a constraint or an index. */
-function toPart(table: string, line: string): readonly Part[] {
+function toPart(table: string, line: string): readonly SchemaPart[] {
   if (line === "REPLICA IDENTITY FULL") return [];
   const name = /^(?:CREATE (?:UNIQUE )?INDEX )?(\w+)/.exec(line)?.[1];
   const end = / DEFAULT | AS IDENTITY$/.test(line) ? VALUED : "";
