@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { withDriver } from "../postgres-world.contract.ts";
 import { catchUpCounters } from "./catch-up-counters.ts";
 import { type Driver, openDriver } from "./driver.ts";
+import { waiting } from "./race.contract.ts";
 
 const ROWS = 5_000;
 
@@ -49,4 +50,20 @@ test("a counter that is behind goes on from the highest number, and one that is 
       "INSERT INTO parked_receipts (connector_id, id_key, at, receipt) VALUES ('c', 'k', 0, '{}') RETURNING id",
     );
     expect(parked).toEqual([{ id: 2 }]);
+  }));
+
+test("a counter that another start has caught up meanwhile, and that has gone on since, is not set back", () =>
+  withDriver(async (driver, url) => {
+    await driver.query("INSERT INTO queues (number, name) OVERRIDING SYSTEM VALUE VALUES (7, 'a')");
+    const other = openDriver({ url, connections: 1 });
+    await other.hold(async (connection) => {
+      await connection.exec("BEGIN; LOCK TABLE queues IN SHARE MODE");
+      const caughtUp = catchUpCounters(driver);
+      await waiting(driver, 1);
+      await connection.exec("SELECT setval(pg_get_serial_sequence('queues', 'number'), 20); COMMIT");
+      await caughtUp;
+    });
+    await other.close();
+    const rows = await driver.query("INSERT INTO queues (name) VALUES ('b') RETURNING number");
+    expect(rows).toEqual([{ number: 21 }]);
   }));
