@@ -39,7 +39,12 @@ onSharedAdmin((start) => {
       };
       expect(await modesOf("limit=500")).toEqual(new Set(["sandbox", "live"]));
       for (const mode of ["sandbox", "live"]) expect(await modesOf(`mode=${mode}`)).toEqual(new Set([mode]));
-      expect(await modesOf("mode=other")).toEqual(new Set());
+    });
+
+    test("no accounts are listed of a mode that there is not: an empty list would say that there are none", async () => {
+      const { status, json } = await admin.call("GET", "accounts?mode=Live");
+      expect(status).toBe(400);
+      expect(json.details).toEqual({ mode: "must be one of sandbox, live" });
     });
 
     test("a new account has a webhook secret", async () => {

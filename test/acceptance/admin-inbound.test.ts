@@ -86,6 +86,20 @@ onSharedAdmin((start) => {
     expect([same.status, same.json.connector_id]).toEqual([200, sms.id]);
   });
 
+  test("numbers are listed by their connector; one that there is not is refused, since an empty list would say that it has none", async () => {
+    const config = { host: "smsc.example.com", system_id: "acme", password: "s" };
+    const { id } = (await admin.call("POST", "connectors", { kind: "smpp", config })).json;
+    const list = (connector: string) => admin.call("GET", `inbound-numbers?connector_id=${connector}`);
+    expect(await list(id)).toMatchObject({ status: 200, json: { data: [] } });
+    const body = { account_id: live, number: "56171", connector_id: id };
+    const { id: number } = (await admin.call("POST", "inbound-numbers", body)).json;
+    expect((await list(id.toUpperCase())).json.data).toMatchObject([{ id: number }]);
+    for (const none of ["smpp", "01890000-0000-7000-8000-000000000000"]) {
+      const { status, json } = await list(none);
+      expect([status, json.details]).toEqual([400, { connector_id: "no such connector" }]);
+    }
+  });
+
   test("an opt-out is of a number, once, and takes any way to write it", async () => {
     const body = { account_id: live, recipient: "91 98765-43210" };
     expect((await admin.call("POST", "opt-outs", body)).json).toMatchObject({ recipient: "+919876543210" });

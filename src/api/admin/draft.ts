@@ -92,6 +92,18 @@ export async function connectorProblem(
   return `${connector.name} is a connector for ${kind.channel}, not for ${wanted}`;
 }
 
+/** The connector that a query names; if there is none, notes that under `connector_id`. */
+export async function connectorNamed(
+  records: Records,
+  id: string | undefined,
+  errors: Pick<ErrorCollector, "add">,
+): Promise<Connector | undefined> {
+  if (id === undefined) return undefined;
+  const connector = await findConnector(records, id);
+  if (!connector) errors.add("connector_id", NO_CONNECTOR);
+  return connector;
+}
+
 /** `id` may be any text. */
 async function findConnector(records: Records, id: string): Promise<Connector | undefined> {
   return isUuid(id) ? records.find("connectors", { id: id.toLowerCase() }) : undefined;

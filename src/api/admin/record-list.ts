@@ -1,6 +1,7 @@
 /** The list of a kind of record: its filters, and the search by what the records are called. */
-import Type, { type TSchema } from "typebox";
+import Type, { type TObject, type TSchema } from "typebox";
 import { createErrors, type ErrorCollector } from "../../core/body/field-errors.ts";
+import { validFields } from "../../core/body/parse-body.ts";
 import { isLonger, isStorable, NOT_STORABLE } from "../../core/body/text-rules.ts";
 import { present } from "../../core/present.ts";
 import type { RecordKind, RecordTypes } from "../../core/records/accounts.ts";
@@ -9,27 +10,28 @@ import type { Endpoint } from "../endpoint.ts";
 import { validationFailed } from "../errors.ts";
 import { answerPage, pageSchema } from "../lists/answer-page.ts";
 import type { AdminDeps } from "./admin-deps.ts";
-import { accountNamed } from "./draft.ts";
+import { accountNamed, connectorNamed } from "./draft.ts";
 import { PAGE_QUERY, readPage } from "./page.ts";
 import { adminOnly, adminPath, pluralOf, type RecordPlan, shownRecord, shownSchema } from "./record-plan.ts";
 
 /** The endpoint that lists the records of a kind, page by page. */
 export function listEndpoint<K extends RecordKind>(deps: AdminDeps, plan: RecordPlan<K>): Endpoint {
-  const asText = Type.Optional(Type.String());
-  const filters = Object.fromEntries(Object.keys(plan.filters).map((name) => [name, asText]));
+  const filters = filtersSchema(plan);
   return {
     ...adminOnly(plan.noun),
     method: "GET",
     path: adminPath(plan.path),
     operation: `list${pluralOf(plan.operation)}`,
     summary: `List ${pluralOf(plan.noun)}`,
-    query: { ...filters, search: searchSchema(plan), ...PAGE_QUERY } as Readonly<Record<string, TSchema>>,
+    query: { ...filters.properties, search: searchSchema(plan), ...PAGE_QUERY } as Readonly<
+      Record<string, TSchema>
+    >,
     responses: {
       200: { description: "In order of creation", schema: pageSchema(shownSchema(plan), "after") },
     },
     async handle(call) {
       const page = readPage(call.query);
-      const { where, search } = await readWanted(deps, plan, call.query);
+      const { where, search } = await readWanted(deps, { plan, filters }, call.query);
       return answerPage(
         { ...page, ...present({ search }) },
         (wanted) => deps.store.records.list(plan.kind, where, wanted),
@@ -37,6 +39,13 @@ export function listEndpoint<K extends RecordKind>(deps: AdminDeps, plan: Record
       );
     },
   };
+}
+
+function filtersSchema<K extends RecordKind>({ filters, filterSchemas }: RecordPlan<K>): TObject {
+  const names = Object.keys(filters);
+  return Type.Object(
+    Object.fromEntries(names.map((name) => [name, Type.Optional(filterSchemas?.[name] ?? Type.String())])),
+  );
 }
 
 /** As many as a contact's external id and a route's match may have, the longest that records are called by. */
@@ -59,11 +68,13 @@ interface Wanted<K extends RecordKind> {
 
 async function readWanted<K extends RecordKind>(
   deps: AdminDeps,
-  plan: RecordPlan<K>,
+  { plan, filters }: { readonly plan: RecordPlan<K>; readonly filters: TObject },
   query: URLSearchParams,
 ): Promise<Wanted<K>> {
   const errors = createErrors();
   const search = readSearch(plan, query, errors);
+  const given = Object.keys(filters.properties).map((name) => [name, query.get(name) ?? undefined]);
+  validFields(filters, present(Object.fromEntries(given)), errors);
   const where: Record<string, string> = {};
   for (const [name, field] of Object.entries(plan.filters)) {
     const value = query.get(name);
@@ -72,9 +83,13 @@ async function readWanted<K extends RecordKind>(
     where[field] = plan.toStored?.[name]?.(value) ?? value;
   }
   const account = await accountNamed(deps.store.records, where.accountId, errors);
+  const connector = await connectorNamed(deps.store.records, where.connectorId, errors);
   if (!errors.isEmpty()) throw validationFailed(errors.list());
   return {
-    where: { ...where, ...(account && { accountId: account.id }) } as Partial<RecordTypes[K]>,
+    where: {
+      ...where,
+      ...present({ accountId: account?.id, connectorId: connector?.id }),
+    } as Partial<RecordTypes[K]>,
     search,
   };
 }

@@ -1,5 +1,5 @@
 /** How a kind of record is described to the endpoints in `record-endpoints.ts`, and what those share. */
-import Type, { type TObject } from "typebox";
+import Type, { type TObject, type TSchema } from "typebox";
 import type { RecordKind, RecordTypes } from "../../core/records/accounts.ts";
 import { toIso } from "../../core/time/timestamp.ts";
 import { isUuid } from "../../core/uuid.ts";
@@ -27,6 +27,8 @@ export interface RecordPlan<K extends RecordKind> {
   readonly changesByItself?: readonly string[];
   /** Query parameters of the list, and the record field that each compares with. The account of `account_id` must exist. */
   readonly filters: Readonly<Record<string, keyof RecordTypes[K] & string>>;
+  /** By filter: what its values have to be; absent: any text. Of a value that no record has, an empty list would say that there are none. */
+  readonly filterSchemas?: Readonly<Record<string, TSchema>>;
   /** By filter: turns its value into the form that is stored; absent: they are the same. */
   readonly toStored?: Readonly<Record<string, (given: string) => string>>;
   /** Fields of responses that a record is called by, and the record field of each: those that a search looks into. */

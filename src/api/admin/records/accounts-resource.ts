@@ -44,6 +44,7 @@ const plan: RecordPlan<"accounts"> = {
   operation: "Account",
   idName: "account_id",
   filters: { mode: "mode" },
+  filterSchemas: { mode },
   calledBy: { name: "name" },
   shown: Type.Object({ name: Type.String(), mode }),
   show: ({ name, mode }) => ({ name, mode }),
