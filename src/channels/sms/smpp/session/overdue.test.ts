@@ -102,6 +102,21 @@ test("a message that gets no answer, alone and again, keeps back no others from 
   expect(channel.freeSlots()).toBe(9);
 });
 
+test("where an SMSC that answered late says no more, who waits is told as soon as it may be tried again", async () => {
+  const rig = await openBoundSmppRig({ dial: { holdSubmits: true }, config: { response_timeout_ms: 5_000 } });
+  const { smsc, channel, clock } = rig;
+  for (let count = 0; count < 2; count++) void sendThrough(channel);
+  await smsc.until(() => smsc.submits.length === 2);
+  await clock.advance(6_000);
+  smsc.answerNext();
+  await smsc.request(COMMAND.enquireLink);
+  await clock.advance(4_999);
+  expect(channel.freeSlots()).toBe(0);
+  const told = rig.until(() => channel.freeSlots() === 9);
+  await clock.advance(1);
+  await told;
+});
+
 test("a late answer that is stored once the session has ended leaves nothing behind", async () => {
   const stored = Promise.withResolvers<void>();
   const deps = { onLateAnswer: () => stored.promise };
