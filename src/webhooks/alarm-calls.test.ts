@@ -124,3 +124,17 @@ test("an alarm that finds the database away is told once that is back", async ()
   await receiver.arrived(1);
   expect(told()).toEqual(["alarm.raised airtel"]);
 });
+
+test("with a hundred calls under way a further alarm is only logged, and the end of one of the hundred is told", async () => {
+  isStoreAway = true;
+  for (let count = 0; count < 100; count++) tell("raised", `smsc ${count}`);
+  await failures(100);
+  tell("raised", "one too many");
+  expect(warnings[100]).toBe("the alarm webhook is not called: too many calls are under way");
+  tell("cleared", "smsc 0");
+  isStoreAway = false;
+  await clock.advance(5_000);
+  await receiver.arrived(100);
+  const all = Array.from({ length: 99 }, (_, at) => `alarm.raised smsc ${at + 1}`);
+  expect(told().toSorted()).toEqual([...all, "alarm.cleared smsc 0"].toSorted());
+});
