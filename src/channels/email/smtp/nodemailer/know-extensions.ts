@@ -2,18 +2,25 @@ import type SmtpConnection from "nodemailer/lib/smtp-connection";
 
 /** The private members of nodemailer's connection that are used here. */
 interface Reader {
+  _actionEHLO(reply: string): void;
   _parseEhloExtensions(reply: string): void;
   _supportedExtensions: readonly string[];
 }
 
 /**
- * Returns a function that tells which extensions the server has listed (in capitals). Also where it then refused STARTTLS, so that its
- * last reply is another. The library finds their names anywhere in the reply to EHLO: it would ask `dsn.example.net` for reports.
+ * Returns a function that tells which extensions the server has listed last (in capitals). Also where STARTTLS has come to nothing since:
+ * the library does not read the reply to the EHLO before it, unless it goes on in the clear. It finds their names anywhere in that
+ * reply: it would ask `dsn.example.net` for reports.
  */
 export function knowExtensions(connection: SmtpConnection): () => ReadonlySet<string> {
   const reader = connection as unknown as Reader;
+  const answer = reader._actionEHLO.bind(connection);
   const parse = reader._parseEhloExtensions.bind(connection);
   let listed: ReadonlySet<string> = new Set();
+  reader._actionEHLO = (reply) => {
+    listed = extensionsIn(reply);
+    answer(reply);
+  };
   reader._parseEhloExtensions = (reply) => {
     parse(reply);
     listed = extensionsIn(reply);
