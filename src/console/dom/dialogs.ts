@@ -1,5 +1,6 @@
 /** Questions, and things to be seen once, in front of the page. */
 import { type Child, h } from "./dom.ts";
+import { goOnFrom } from "./focus.ts";
 
 /** Asks once. Escape and Cancel are a no. */
 export function isConfirmed(question: string, verb: string): Promise<boolean> {
@@ -23,6 +24,9 @@ export function isConfirmed(question: string, verb: string): Promise<boolean> {
 
 /** A secret that is never shown again. */
 export function showOnce(title: string, secret: string): void {
+  const copying = copyButton(secret);
+  // Whoever presses Enter once too often copies it, and does not close it unseen.
+  copying.querySelector("button")?.setAttribute("autofocus", "");
   openDialog({
     name: title,
     content: [
@@ -30,7 +34,7 @@ export function showOnce(title: string, secret: string): void {
       h("p", {}, "Keep it now: it is not stored, and never shown again."),
       h("pre", {}, secret),
     ],
-    buttons: copyButton(secret),
+    buttons: copying,
     close: "Done",
   });
 }
@@ -113,13 +117,6 @@ function openDialog({ name, content, buttons, close, onClose }: DialogPlan): HTM
   });
   showInFront(dialog);
   return dialog;
-}
-
-/** At the title of the page that has come since, if its own is gone. A button that is disabled while it saves leaves it to the body. */
-function goOnFrom(opener: Element | null): void {
-  const isThere = opener?.isConnected && opener !== document.body;
-  const place = isThere ? opener : document.querySelector("main h1");
-  if (place instanceof HTMLElement) place.focus({ preventScroll: true });
 }
 
 function showInFront(dialog: HTMLDialogElement): void {

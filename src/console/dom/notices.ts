@@ -1,4 +1,5 @@
 import { h } from "./dom.ts";
+import { goOnFrom } from "./focus.ts";
 
 export interface Notices {
   readonly element: HTMLElement;
@@ -12,6 +13,15 @@ const DONE_SHOWN_MS = 6_000;
 /** What has just happened, in a corner of the page. Failures stay until they are closed, or the page is left. */
 export function createNotices(): Notices {
   const element = h("div", { class: "notices", "aria-live": "polite" });
+  let cameFrom: Element | null = null;
+  element.addEventListener("focusin", ({ relatedTarget }) => {
+    if (relatedTarget instanceof Element && !element.contains(relatedTarget)) cameFrom = relatedTarget;
+  });
+  const remove = (notice: Element) => {
+    const hadFocus = notice.contains(document.activeElement);
+    notice.remove();
+    if (hadFocus) goOnFrom(cameFrom);
+  };
   return {
     element,
     notify(text, kind = "done") {
@@ -22,13 +32,13 @@ export function createNotices(): Notices {
         text,
         close,
       );
-      close.addEventListener("click", () => notice.remove());
-      if (kind === "done") setTimeout(() => notice.remove(), DONE_SHOWN_MS);
-      for (const earlier of element.querySelectorAll(".done")) earlier.remove();
+      close.addEventListener("click", () => remove(notice));
+      if (kind === "done") setTimeout(() => remove(notice), DONE_SHOWN_MS);
+      for (const earlier of element.querySelectorAll(".done")) remove(earlier);
       element.append(notice);
     },
     clear() {
-      for (const failed of element.querySelectorAll(".failed")) failed.remove();
+      for (const failed of element.querySelectorAll(".failed")) remove(failed);
     },
   };
 }

@@ -1,0 +1,41 @@
+/** The web console for those who have no mouse, see little, or get the page only in part. */
+import { expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { browserConsole } from "../browser-console.ts";
+
+const opened = browserConsole();
+const { signedIn } = opened;
+
+const focused = (page: Page) => page.evaluate<string>("document.activeElement.textContent");
+
+test("a secret that is shown once stays for whoever presses Enter twice", async () => {
+  const { page, complaints, heading } = await signedIn("accounts");
+  await page.locator("main td").getByRole("link").first().click();
+  await page.getByRole("link", { name: "New API key" }).click();
+  await heading("New API key");
+  await page.getByRole("button", { name: "Create API key" }).press("Enter");
+  const secret = page.getByRole("dialog").locator("pre", { hasText: "pr_live_" });
+  await secret.waitFor();
+  await page.keyboard.press("Enter");
+  await page
+    .getByRole("button", { name: /^Cop/ })
+    .filter({ hasNotText: /^Copy$/ })
+    .waitFor();
+  expect(await secret.isVisible()).toBe(true);
+  await page.getByRole("button", { name: "Done" }).press("Enter");
+  await secret.waitFor({ state: "detached" });
+  expect(complaints).toEqual([]);
+});
+
+test("whoever closes a notice with the keyboard goes on from where one was", async () => {
+  const { page, heading } = await signedIn("connectors/new");
+  await heading("New connector");
+  await page.route("**/admin/v1/session", (route) => route.abort());
+  const signOut = page.getByRole("button", { name: "Sign out" });
+  await signOut.press("Enter");
+  await page.getByRole("alert").getByText("No answer from Postrider").waitFor();
+  await page.getByRole("button", { name: "Close" }).focus();
+  await page.keyboard.press("Enter");
+  await page.locator(".notice").waitFor({ state: "detached" });
+  expect(await focused(page)).toBe("Sign out");
+});
