@@ -44,6 +44,7 @@ function start(): void {
   root.append(frame.element);
   readAgainOnLinks(root);
   keepTimesTrue();
+  document.getElementById("loading")?.remove();
   document.body.append(root, notices.element);
   const clientUntil = (left: AbortSignal) => createClient(signIn, left);
   const positions = rememberPositions(root);

@@ -39,3 +39,13 @@ test("whoever closes a notice with the keyboard goes on from where one was", asy
   await page.locator(".notice").waitFor({ state: "detached" });
   expect(await focused(page)).toBe("Sign out");
 });
+
+test("where a part of the console does not come, the page says so, and not while it comes", async () => {
+  const { page, go, heading } = await signedIn("connectors");
+  await heading("Connectors");
+  expect(await page.getByText("not loaded").count()).toBe(0);
+  await page.route("**/console/overview.js", (route) => route.abort());
+  await page.goto("about:blank");
+  await go("");
+  await page.getByText("The console is not loaded yet. If this stays, reload the page.").waitFor();
+});
