@@ -24,16 +24,15 @@ export interface WayOut {
 
 /** The navigation, and the page beside it. */
 export function createFrame(groups: readonly NavigationGroup[], ways: readonly WayOut[]): Frame {
-  const navigation = h("nav", { "aria-label": "Pages" }, groups.map(groupOf));
   const menu = h(
     "button",
     { type: "button", class: "menu", "aria-expanded": "false", "aria-controls": "side" },
     "Menu",
   );
   const side = h(
-    "div",
-    { id: "side", class: "side" },
-    navigation,
+    "nav",
+    { id: "side", class: "side", "aria-label": "Pages" },
+    groups.map(groupOf),
     h("a", { class: "docs", href: "/docs" }, "API documentation"),
     ways.map(({ text, leave }) => h("button", { type: "button", class: "plain", onclick: leave }, text)),
   );
@@ -57,7 +56,7 @@ export function createFrame(groups: readonly NavigationGroup[], ways: readonly W
     show(view, first) {
       fill(main, headOf(view), view.content);
       document.title = `${view.title} · Postrider`;
-      for (const each of navigation.querySelectorAll("a")) markCurrent(each, first);
+      for (const each of side.querySelectorAll("a")) markCurrent(each, first);
       open(false);
     },
     say: (text) => fill(said, text),

@@ -1,6 +1,7 @@
 /** The web console for those who have no mouse, see little, or get the page only in part. */
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
+import { holdNext } from "../browser.ts";
 import { browserConsole } from "../browser-console.ts";
 
 const opened = browserConsole();
@@ -48,4 +49,25 @@ test("where a part of the console does not come, the page says so, and not while
   await page.goto("about:blank");
   await go("");
   await page.getByText("The console is not loaded yet. If this stays, reload the page.").waitFor();
+});
+
+test("the line that runs while a page is read is seen where colours are forced, too", async () => {
+  const { page, heading } = await signedIn("connectors");
+  await heading("Connectors");
+  await page.emulateMedia({ forcedColors: "active" });
+  const letGo = await holdNext(page, "**/admin/v1/routes*");
+  await page.getByRole("navigation").getByRole("link", { name: "Routes" }).click();
+  await page.locator("main[aria-busy]").waitFor();
+  const colour = (of: string) => page.evaluate<string>(`getComputedStyle(${of}).backgroundColor`);
+  expect(await colour("document.querySelector('main'), '::after'")).not.toEndWith(", 0)");
+  letGo();
+  await heading("Routes");
+});
+
+test("all that a page has is in a landmark that a screen reader goes to", async () => {
+  const { page, heading } = await signedIn("connectors");
+  await heading("Connectors");
+  const navigation = page.getByRole("navigation", { name: "Pages" });
+  await navigation.getByRole("link", { name: "API documentation" }).waitFor();
+  await navigation.getByRole("button", { name: "Sign out" }).waitFor();
 });
