@@ -1,6 +1,6 @@
 /** The web console as an operator has it open: one service and one browser for all tests of a file. */
 import { afterAll, afterEach, beforeAll, expect } from "bun:test";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { complaintsOf, startBrowser } from "./browser.ts";
 import { watchRequests } from "./described-requests.ts";
 import { makeDataFolder, type PostriderProcess, startPostrider } from "./postrider-process.ts";
@@ -18,7 +18,7 @@ export interface BrowserConsole {
   open(place?: string): Promise<Console>;
   signIn(page: Page): Promise<void>;
   /** Opens it with the session that all of these share: one address may not sign in as often as there are tests. */
-  signedIn(place?: string): Promise<Console>;
+  signedIn(place?: string, options?: BrowserContextOptions): Promise<Console>;
   /** Another password was made, which has ended all sessions. */
   changePassword(to: string): void;
   /** All sessions have ended. */
@@ -61,8 +61,8 @@ export function browserConsole(): BrowserConsole {
     for (const context of contexts.splice(0)) await context.close();
   });
 
-  const open = async (place = "", storageState?: Cookies): Promise<Console> => {
-    const context = await browser.newContext({ ...(storageState && { storageState }) });
+  const open = async (place = "", options: BrowserContextOptions = {}): Promise<Console> => {
+    const context = await browser.newContext(options);
     contexts.push(context);
     const page = await context.newPage();
     page.setDefaultTimeout(60_000);
@@ -87,10 +87,10 @@ export function browserConsole(): BrowserConsole {
     get service() {
       return service;
     },
-    open,
+    open: (place) => open(place),
     signIn,
-    async signedIn(place = "") {
-      const opened = await open(place, session);
+    async signedIn(place = "", options = {}) {
+      const opened = await open(place, { ...options, ...(session && { storageState: session }) });
       if (session) return opened;
       await signIn(opened.page);
       await opened.page.getByRole("button", { name: "Sign out" }).waitFor();

@@ -1,6 +1,7 @@
 /** The web console for those who have no mouse, see little, or get the page only in part. */
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
+import { admin } from "../admin.ts";
 import { holdNext } from "../browser.ts";
 import { browserConsole } from "../browser-console.ts";
 
@@ -70,4 +71,31 @@ test("all that a page has is in a landmark that a screen reader goes to", async 
   const navigation = page.getByRole("navigation", { name: "Pages" });
   await navigation.getByRole("link", { name: "API documentation" }).waitFor();
   await navigation.getByRole("button", { name: "Sign out" }).waitFor();
+});
+test("a time that a clock shows twice stays the one that a list was narrowed by", async () => {
+  const place = "messages?created_after=2026-10-25T01:30:00.000Z";
+  const { page, heading } = await signedIn(place, { timezoneId: "Europe/Berlin" });
+  await heading("Messages");
+  expect(await page.getByLabel("Created after").inputValue()).toBe("2026-10-25T02:30");
+  await page.getByLabel("Recipient").fill("+919876543210");
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.waitForURL(/to=/);
+  expect(decodeURIComponent(page.url())).toContain("created_after=2026-10-25T01:30:00.000Z");
+});
+
+test("a time that a clock shows twice says by its offset which it is, and no other does", async () => {
+  const account_id = opened.service.sandbox.account_id;
+  for (const hour of ["00", "01", "02"]) {
+    const expires_at = `2027-10-31T${hour}:30:00Z`;
+    const email = `${hour}@example.net`;
+    await admin(opened.service, "/suppressions", { account_id, email, reason: "manual", expires_at });
+  }
+  const { page, heading } = await signedIn("suppressions", { timezoneId: "Europe/Berlin" });
+  await heading("Suppressions");
+  const times = await page.locator("time[datetime^='2027']").allInnerTexts();
+  expect(times.toSorted()).toEqual([
+    "31 Oct 2027 02:30:00 +01:00",
+    "31 Oct 2027 02:30:00 +02:00",
+    "31 Oct 2027 03:30:00",
+  ]);
 });

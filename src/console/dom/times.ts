@@ -2,11 +2,14 @@
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** `10:26:35` if it is of today, else `27 Nov 10:26:35`; of another year with the year. In the time zone of the browser. */
+/**
+ * `10:26:35` if it is of today, else `27 Nov 10:26:35`; of another year with the year. In the time zone of the browser, with its offset
+ * where a clock shows that time twice: `02:30:00 +01:00`.
+ */
 export function timeText(iso: string, now: Date): string {
   const at = new Date(iso);
   if (Number.isNaN(at.getTime())) return iso;
-  const clock = clockText(at);
+  const clock = plainClockText(at);
   if (at.toDateString() === now.toDateString()) return clock;
   const day = `${at.getDate()} ${MONTHS[at.getMonth()]}`;
   return at.getFullYear() === now.getFullYear() ? `${day} ${clock}` : `${day} ${at.getFullYear()} ${clock}`;
@@ -71,6 +74,23 @@ function oneUnit(ms: number): string {
 
 function clockText(at: Date): string {
   return [at.getHours(), at.getMinutes(), at.getSeconds()].map(twoDigits).join(":");
+}
+
+/** By how many minutes a clock may be put back. */
+const PUT_BACK = [60, 30];
+
+/** `clockText`, and which of the two it is in the hour that a clock shows again when summer time ends. */
+function plainClockText(at: Date): string {
+  const text = clockText(at);
+  const isTwice = PUT_BACK.flatMap((minutes) => [minutes, -minutes]).some(
+    (minutes) => clockText(new Date(at.getTime() + minutes * 60_000)) === text,
+  );
+  return isTwice ? `${text} ${offsetText(-at.getTimezoneOffset())}` : text;
+}
+
+function offsetText(minutes: number): string {
+  const size = Math.abs(minutes);
+  return `${minutes < 0 ? "-" : "+"}${twoDigits(Math.floor(size / 60))}:${twoDigits(size % 60)}`;
 }
 
 function twoDigits(value: number): string {

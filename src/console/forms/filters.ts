@@ -27,7 +27,7 @@ export interface Filter {
 export function filterForm({ path, query }: Place, filters: readonly Filter[]): HTMLElement {
   const hasText = filters.some(({ choices }) => choices === undefined);
   const go = (form: HTMLFormElement) => {
-    goTo(toHash(path, readFilters(form, filters)));
+    goTo(toHash(path, readFilters(form, filters, query)));
   };
   const form = h(
     "form",
@@ -88,14 +88,20 @@ export function searchFilter(calledBy: string): Filter {
   return { name: "search", label: "Search", placeholder: `part of its ${calledBy}` };
 }
 
-function readFilters(form: HTMLFormElement, filters: readonly Filter[]): Query {
+function readFilters(form: HTMLFormElement, filters: readonly Filter[], before: Query): Query {
   const given = new FormData(form);
   return Object.fromEntries(
     filters.map(({ name, isTime }) => {
       const text = String(given.get(name) ?? "").trim();
-      return [name, isTime ? isoOfLocal(text) : text];
+      return [name, isTime ? isoOfField(text, before[name]) : text];
     }),
   );
+}
+
+/** Whoever leaves a time as it is means the same time, also where a clock shows that twice, and to the millisecond. */
+function isoOfField(text: string, before = ""): string {
+  const iso = isoOfLocal(text);
+  return iso === isoOfLocal(localOfIso(before)) ? before : iso;
 }
 
 /** A filter that the service refuses makes an empty list that says why: the filters stay, to be mended. */
