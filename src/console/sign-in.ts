@@ -23,6 +23,7 @@ async function askForPassword(behind: HTMLElement): Promise<void> {
   const { promise: signedIn, resolve } = Promise.withResolvers<void>();
   const form = signInForm(resolve);
   const focused = document.activeElement;
+  const y = scrollY;
   const bringDialogsBack = putDialogsAside();
   behind.hidden = true;
   document.body.append(form);
@@ -31,7 +32,8 @@ async function askForPassword(behind: HTMLElement): Promise<void> {
   form.remove();
   behind.hidden = false;
   bringDialogsBack();
-  if (focused instanceof HTMLElement) focused.focus();
+  if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
+  scrollTo(0, y);
 }
 
 function signInForm(done: () => void): HTMLElement {

@@ -6,7 +6,7 @@ import { holdNext } from "../browser.ts";
 import { browserConsole } from "../browser-console.ts";
 
 const opened = browserConsole();
-const { signedIn } = opened;
+const { signedIn, signIn } = opened;
 
 const focused = (page: Page) => page.evaluate<string>("document.activeElement.textContent");
 
@@ -40,6 +40,19 @@ test("whoever closes a notice with the keyboard goes on from where one was", asy
   await page.keyboard.press("Enter");
   await page.locator(".notice").waitFor({ state: "detached" });
   expect(await focused(page)).toBe("Sign out");
+});
+
+test("whoever signs in again goes on reading where one was", async () => {
+  const { page, heading } = await signedIn("");
+  await heading("Overview");
+  await page.setViewportSize({ width: 400, height: 200 });
+  await page.evaluate("scrollTo(0, 150)");
+  await page.context().clearCookies();
+  // The overview reads itself again.
+  await page.getByLabel("Console password").waitFor();
+  await signIn(page);
+  await page.getByLabel("Console password").waitFor({ state: "detached" });
+  expect(await page.evaluate<number>("scrollY")).toBe(150);
 });
 
 test("where a part of the console does not come, the page says so, and not while it comes", async () => {
