@@ -75,18 +75,18 @@ async function walkAccount(
 }
 
 /** Conditions and an order that only the account's index serves, as in lists. */
-const AFTER = "(account, channel, id) > ($1, $2, $3)";
+const AFTER = "account = ANY(ARRAY[$1::int]) AND channel = $2 AND id > $3";
 const IN_ORDER = "ORDER BY account, channel, id";
 
 const AHEAD = `SELECT count(*) AS count, max(id::text) AS last FROM (
-  SELECT id FROM messages WHERE ${AFTER} AND (account, channel) <= ($1, $2) ${IN_ORDER} LIMIT $4) AS passed`;
+  SELECT id FROM messages WHERE ${AFTER} ${IN_ORDER} LIMIT $4) AS passed`;
 
 /** Not of a message that was accepted later, by a process whose clock is behind. One without a job is over. */
 const OF_THEN =
   "coalesce((SELECT j.id FROM jobs j WHERE j.message_id = messages.id LIMIT 1) <= $7::bigint, true)";
 
 const findSql = (test: string) => `SELECT id FROM messages
-  WHERE ${AFTER} AND (account, channel, id) <= ($1, $2, $4) AND ${test} AND ${OF_THEN} ${IN_ORDER} LIMIT $6`;
+  WHERE ${AFTER} AND id <= $4 AND ${test} AND ${OF_THEN} ${IN_ORDER} LIMIT $6`;
 
 const FIND_SMS = findSql(isTo("$5"));
 

@@ -89,3 +89,43 @@ test("an erasure in one account reads no other's messages", async () => {
   await driver.close();
   await store.close();
 }, 120_000);
+
+/** Pages of indexes of messages that were read, as a part of all that there are. */
+async function partOfIndexesRead(driver: Driver): Promise<number> {
+  const [row] = await driver.query<{ part: number }>(
+    `SELECT (sum(idx_blks_hit + idx_blks_read) / sum(pg_relation_size(indexrelid) / 8192))::float8 AS part
+     FROM pg_statio_user_indexes WHERE relname ~ '^messages_'`,
+  );
+  return row?.part ?? 0;
+}
+
+test("a page of a list looks at the newest messages alone, however many older ones the account has", async () => {
+  const { store, url } = await openFresh();
+  const world = await createWorld(store);
+  const driver = openDriver({ url, connections: 1 });
+  await fill(world, driver, ["+4915112345"]);
+  await scansOf(driver, url, async (another) => {
+    const accountId = world.account.id;
+    expect(await list(another, { accountId }, world)).toHaveLength(10);
+    expect(await list(another, { accountId, status: "failed" }, world)).toEqual([]);
+  });
+  expect(await partOfIndexesRead(driver)).toBeLessThan(0.7);
+  await driver.close();
+  await store.close();
+}, 120_000);
+
+test("an erasure goes through the messages of an account once, in however many stretches", async () => {
+  const { store, url } = await openFresh();
+  const world = await createWorld(store);
+  const driver = openDriver({ url, connections: 1 });
+  await fill(world, driver, ["+4915112345"]);
+  await scansOf(driver, url, async (another) => {
+    const accountId = world.account.id;
+    const asked = { id: world.id(), accountId, recipient: "+4915112345", createdAt: world.clock.now };
+    await another.erasures.create({ ...asked, salt: "s", digest: "d" });
+    while ((await another.erasures.advance(world.clock.now, 1_000)) > 0);
+  });
+  expect(await partOfIndexesRead(driver)).toBeLessThan(5);
+  await driver.close();
+  await store.close();
+}, 120_000);

@@ -33,9 +33,11 @@ const NUMBER = "(SELECT number FROM accounts WHERE accounts.id = $1)";
 
 /**
  * Conditions and an order that no index but the account's can serve. With others the planner goes through the primary key, over
- * the messages of all accounts, if its sample held only one account and one channel because a small account was new or missed.
+ * the messages of all accounts, if its sample held only one account and one channel because a small account was new or missed:
+ * so the account is one of an array, which says nothing about the order. What the ids are compared with stands by itself, since a
+ * search ends at a bound of several columns only where the first of them differs: it would read all of the account's messages below.
  */
-const IN_RANGE = `(m.account, m.channel, m.id) < (${NUMBER}, $2, $3) AND (m.account, m.channel, m.id) >= (${NUMBER}, $2, $4)`;
+const IN_RANGE = `m.account = ANY(ARRAY[${NUMBER}]) AND m.channel = $2 AND m.id < $3 AND m.id >= $4`;
 const NEWEST_FIRST = "ORDER BY m.account DESC, m.channel DESC, m.id DESC";
 
 const FLOOR = `SELECT m.id FROM messages m WHERE ${IN_RANGE} ${NEWEST_FIRST} OFFSET $5 LIMIT 1`;

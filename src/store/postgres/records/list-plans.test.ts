@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { until } from "../../../../test/until.ts";
 import type { OptOut } from "../../../core/records/accounts.ts";
 import { openDriver } from "../database/driver.ts";
+import { scansOf } from "../database/table-scans.contract.ts";
 import { openFresh, openOther } from "../postgres-world.contract.ts";
 
 const COUNT = 5_000;
@@ -43,3 +44,28 @@ test("the opt-outs of an account that has hardly any, and those of one number, a
   await driver.close();
   await store.close();
 });
+
+const MANY = 100_000;
+
+/** Pages of the account's index of opt-outs that were read, as a part of all that it has. */
+const PART_READ = `SELECT (sum(idx_blks_hit + idx_blks_read) / sum(pg_relation_size(indexrelid) / 8192))::float8 AS part
+  FROM pg_statio_user_indexes WHERE relname = 'opt_outs'`;
+
+test("a search in an account's opt-outs goes through them once, in however many pieces", async () => {
+  const { store, url } = await openFresh();
+  await store.records.create("accounts", { id: "crowded", name: "crowded", mode: "live", createdAt: 0 });
+  const driver = openDriver({ url, connections: 1 });
+  await driver.query(
+    `INSERT INTO opt_outs (id, account_id, recipient, reason, created_at)
+     SELECT lpad(n::text, 6, '0'), 'crowded', '+1' || (4150000000 + n), 'manual', 0 FROM generate_series(1, ${MANY}) AS n`,
+  );
+  await driver.query("ANALYZE opt_outs");
+  await scansOf(driver, url, async ({ records }) => {
+    const search = { text: "nowhere", fields: ["recipient"] } as const;
+    expect(await records.list("optOuts", { accountId: "crowded" }, { limit: 10, search })).toEqual([]);
+  });
+  const [row] = await driver.query<{ part: number }>(PART_READ);
+  expect(row?.part).toBeLessThan(1);
+  await driver.close();
+  await store.close();
+}, 60_000);

@@ -58,19 +58,18 @@ export async function selectInPieces(
 
 /**
  * Conditions and an order that no other index can serve. If most records are one account's, the planner takes them all to be, and
- * then it would go through those of all accounts, in order of id, to find those of one that has hardly any.
+ * then it would go through those of all accounts, in order of id, to find those of one that has hardly any: so a column is compared
+ * with an array of one, which says nothing about the order.
  *
  * `next`: the number of the placeholder for the id to begin after; that of the id up to which to go is the next one.
  */
 function walk({ columns }: Selection["along"]) {
   const next = columns.length + 1;
-  const order = [...columns, "id"].join(", ");
-  const place = (number: number) => [...columns.map((_, at) => `$${at + 1}`), `$${number}`].join(", ");
-  const within = columns.map((column, at) => `${column} <= $${at + 1}`);
   return {
     next,
-    order,
-    beyond: [`(${order}) > (${place(next)})`, ...within],
-    upTo: `(${order}) <= (${place(next + 1)})`,
+    order: [...columns, "id"].join(", "),
+    beyond: [...columns.map((column, at) => `${column} = ANY(ARRAY[$${at + 1}::text])`), `id > $${next}`],
+    // By itself: a search ends at a bound of several columns only where the first of them differs, and would read all that is left.
+    upTo: `id <= $${next + 1}`,
   };
 }
