@@ -9,6 +9,8 @@ export interface AlarmSources {
   readonly receipts: Pick<ReceiptStore, "countOverdue">;
   /** The connectors that this process runs. */
   readonly connectors: () => readonly { readonly id: string; readonly status: ChannelStatus }[];
+  /** For how many messages this process keeps what became of them, since it cannot be stored. */
+  readonly unstored: () => number;
   /** The disk that the database is on; absent if it belongs to another machine. */
   readonly disk?: () => Promise<Disk>;
 }
@@ -28,13 +30,14 @@ export interface Situation {
 }
 
 export async function findConditions(
-  { queue, receipts, connectors, disk }: AlarmSources,
+  { queue, receipts, connectors, unstored, disk }: AlarmSources,
   situation: Situation,
 ): Promise<readonly Condition[]> {
   const running = new Set(connectors().map(({ id }) => id));
   return [
     // If the disk cannot be asked about, for example because a sandbox forbids it, the other conditions are reported all the same.
     ...ofDisk(await disk?.().catch(() => undefined), situation),
+    ...ofUnstored(unstored()),
     ...connectors().flatMap(({ id, status }) => ofConnector(id, status, situation)),
     ...(await queue.backlog(1)).flatMap((backlog) => ofQueue(backlog, situation)),
     // Receipts of a connector that was deleted or switched off never come, and nobody can do anything about it.
@@ -59,6 +62,13 @@ function ofDisk(disk: Disk | undefined, { settings, isRaised }: Situation): read
   if (free >= limit * (isRaised("disk_low", folder) ? CLEARED_ABOVE : 1)) return [];
   const reason = `${Math.floor(free / MEGABYTE)} MB are free: on a full disk nothing is accepted`;
   return [{ name: "disk_low", subject: folder, reason, raiseAfterMs: 0 }];
+}
+
+/** Raised at once: a restart forgets what is kept. */
+function ofUnstored(count: number): readonly Condition[] {
+  if (count === 0) return [];
+  const reason = `what became of ${count} messages cannot be stored; a restart forgets it, and sends them again`;
+  return [{ name: "results_unstored", subject: "database", reason, raiseAfterMs: 0 }];
 }
 
 /** The alarm for each fault that a channel reports: faults that do not mend themselves. */

@@ -14,6 +14,7 @@ function open() {
     backlog: [] as QueueBacklog[],
     overdue: [] as { connectorId: string; parts: number }[],
     disk: { folder: "/data", free: 5_000_000_000, size: 20_000_000_000 },
+    unstored: 0,
     isAway: false,
     /** How much later than it is the wall clock shows. */
     aheadMs: 0,
@@ -29,6 +30,7 @@ function open() {
     queue: { backlog: async () => world.backlog },
     receipts: { countOverdue: async () => world.overdue },
     connectors: () => world.connectors,
+    unstored: () => world.unstored,
     connectorName: async () => undefined,
     async disk() {
       if (world.disk.size === 0) throw new Error("not permitted");
@@ -223,4 +225,17 @@ test("a disk that cannot be asked about silences no other alarm", async () => {
   await clock.advance(5_000);
   expect(told).toEqual(["raised connector_credentials_refused c"]);
   await watch.stop();
+});
+
+test("that results cannot be stored alarms at once, until they are", async () => {
+  const { clock, world, watch, told } = open();
+  world.unstored = 3;
+  await clock.advance(0);
+  await clock.advance(5_000);
+  expect(watch.alarms().map(({ name, reason }) => [name, reason])).toEqual([
+    ["results_unstored", expect.stringContaining("3 messages")],
+  ]);
+  world.unstored = 0;
+  await clock.advance(40_000);
+  expect(told).toEqual(["raised results_unstored database", "cleared results_unstored database"]);
 });

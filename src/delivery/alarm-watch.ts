@@ -64,7 +64,7 @@ export function createAlarmWatch(deps: AlarmWatchDeps): AlarmWatch {
   return { start, alarms: () => raisedAlarms(troubles), stop };
 }
 
-const NOT_OF_CONNECTORS: ReadonlySet<AlarmName> = new Set(["queue_too_old", "disk_low"]);
+const NOT_OF_CONNECTORS: ReadonlySet<AlarmName> = new Set(["queue_too_old", "disk_low", "results_unstored"]);
 
 /** Adds the connector's name: an operator who is woken by an alarm knows the provider by its name, not by an id. */
 async function withName(

@@ -39,6 +39,7 @@ function attempt(job: ClaimedJob, { made, owner, outlets, route, over }: Given) 
     outlets: [outlet],
     leaseEndsMs: clock.monotonicMs() + 60_000,
     isOurs: () => true,
+    keep() {},
     failoverMode: "safe",
     ...over,
   };

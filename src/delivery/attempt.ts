@@ -44,6 +44,8 @@ export interface JobLease extends Assignment {
   readonly leaseEndsMs: number;
   /** False once another process may have taken the job over, because it believes that this one is dead. */
   readonly isOurs: () => boolean;
+  /** Keeps the job from being claimed again while it is under way: its outcome is known, and waits to be stored. */
+  readonly keep: () => void;
   /** The setting of the job's route. */
   readonly failoverMode: Route["failover"];
   /** The job was claimed from the connector's own queue. */

@@ -8,7 +8,15 @@ import type { Claimant } from "../core/queue/claimant.ts";
 import type { ClaimedJob } from "../core/queue/claimed-job.ts";
 import { firstOfGroups, type ReceiptGroups, receiptGroups } from "../core/receipts/receipt-groups.ts";
 import type { Connector, Route } from "../core/records/accounts.ts";
-import type { MessageStore, Queue, ReceiptStore, Records, SuppressionStore } from "../store/store.ts";
+import {
+  createUnstored,
+  type MessageStore,
+  type Queue,
+  type ReceiptStore,
+  type Records,
+  type SuppressionStore,
+  type Unstored,
+} from "../store/store.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
 import { createJobRoutes, type JobRoutes } from "./job-routes.ts";
 import { createDeletedConnectors, type DeletedConnectors } from "./outlets/deleted-connectors.ts";
@@ -66,6 +74,8 @@ export interface Engine {
   reconcile(): Promise<void>;
   /** Ids of the jobs that are being sent; see `InFlightJobs`. */
   inFlight(): readonly number[];
+  /** See `Unstored.count`. */
+  unstored(): number;
   /** Names of the workers whose loop has not turned within `ms`. */
   stalled(ms: number): readonly string[];
   connectorStatus(connectorId: string): ConnectorStatus | undefined;
@@ -109,11 +119,9 @@ export function createEngine(deps: EngineDeps): Engine {
     },
     reconcile: async () => (isStarted ? reconcile() : undefined),
     inFlight: workers.inFlight,
+    unstored: parts.unstored.count,
     stalled: (ms) => workers.stalledSince(deps.clock.monotonicMs() - ms),
-    connectorStatus(connectorId) {
-      const outlet = outlets.get(connectorId);
-      return outlet && statusOf(outlet);
-    },
+    connectorStatus: (connectorId) => statusIfOpen(outlets.get(connectorId)),
     connectors: () => outlets.all().map(toConnector),
     sharedAs: sideLoops.sharedAs,
     noteReceipts: (receipts, results) => noteReceipts(outlets, receipts, results),
@@ -159,6 +167,10 @@ function toConnector(outlet: Outlet) {
   return { id: outlet.channel.connectorId, status: statusOf(outlet) };
 }
 
+function statusIfOpen(outlet: Outlet | undefined): ConnectorStatus | undefined {
+  return outlet && statusOf(outlet);
+}
+
 function statusOf({ channel, health }: Outlet): ConnectorStatus {
   return { ...channel.status(), health: health() };
 }
@@ -180,6 +192,7 @@ interface Parts {
   readonly workers: Workers;
   readonly deleted: DeletedConnectors;
   readonly jobRoutes: JobRoutes;
+  readonly unstored: Unstored;
 }
 
 /** The outlets and workers. A worker that finds no free slot waits in the slot line, and outlets wake it. */
@@ -189,8 +202,9 @@ function createParts(deps: EngineDeps, signal: AbortSignal): Parts {
   const outlets = createOutlets({ ...deps, onSlots: line.call, onLeftOver: line.call, hasReceipt });
   const deleted = createDeletedConnectors(deps.records);
   const jobRoutes = createJobRoutes(deps.builtIn.routes);
-  const workers = createRouteWorkers(deps, { outlets, deleted, jobRoutes, line, signal });
-  return { outlets, workers, deleted, jobRoutes };
+  const unstored = createUnstored({ ...deps, signal });
+  const workers = createRouteWorkers(deps, { outlets, deleted, jobRoutes, unstored, line, signal });
+  return { outlets, workers, deleted, jobRoutes, unstored };
 }
 
 interface WorkerParts extends Omit<Parts, "workers"> {
@@ -199,7 +213,7 @@ interface WorkerParts extends Omit<Parts, "workers"> {
 }
 
 function createRouteWorkers(deps: EngineDeps, parts: WorkerParts): Workers {
-  const { outlets, deleted, jobRoutes, line, signal } = parts;
+  const { outlets, deleted, jobRoutes, unstored, line, signal } = parts;
   const send = createSendMessage({
     ...deps,
     toOutgoing: (job, remainingMs) =>
@@ -209,6 +223,7 @@ function createRouteWorkers(deps: EngineDeps, parts: WorkerParts): Workers {
     outletOf: outlets.get,
     deleted,
     routeOf: jobRoutes.of,
+    unstored,
     signal,
   });
   const shared = { ...deps, send, line, outletOf: outlets.get, allOutlets: outlets.all };

@@ -5,7 +5,7 @@ import { createHeldClock } from "../../test/fakes/held-clock.ts";
 import { sms } from "../../test/progress-samples.ts";
 import type { Settlement } from "../core/queue/claimed-job.ts";
 import type { Route } from "../core/records/accounts.ts";
-import type { MovedJob } from "../store/store.ts";
+import { createUnstored, type MovedJob } from "../store/store.ts";
 import type { Outlet } from "./outlets/outlet.ts";
 import { createSendMessage, type SendMessageDeps } from "./send-message.ts";
 
@@ -25,6 +25,7 @@ interface Situation {
 /** What is stored of the message. */
 async function storedOf({ isOurs, inQueueOf, first = "sent" }: Situation) {
   const clock = createHeldClock();
+  const signal = AbortSignal.abort();
   const stored: unknown[] = [];
   const deps = {
     clock,
@@ -42,7 +43,8 @@ async function storedOf({ isOurs, inQueueOf, first = "sent" }: Situation) {
     outletOf: (id: string) => openOutlet(id, 0),
     routeOf: () => inQueueOf && { ...inQueueOf.route, id: "route", connectorIds: ["busy", "other"] },
     toOutgoing: () => ({ kind: "ready", message: { channel: "sms" } }),
-    signal: AbortSignal.abort(),
+    signal,
+    unstored: createUnstored({ clock, signal, log: { info() {}, error() {} } }),
     deleted: { includes: async () => false },
   };
   const parts = [{ status: first, connectorId: "busy" }, { status: "pending" }] as const;
@@ -56,7 +58,7 @@ async function storedOf({ isOurs, inQueueOf, first = "sent" }: Situation) {
     expiresAt: clock.now() + 60_000,
   });
   const outlet = openOutlet(inQueueOf?.connectorId ?? "other", 1);
-  const lease = { outlet, outlets: [outlet], leaseEndsMs: 60_000, isOurs: () => true };
+  const lease = { outlet, outlets: [outlet], leaseEndsMs: 60_000, isOurs: () => true, keep() {} };
   const send = createSendMessage(deps as unknown as SendMessageDeps);
   await send(
     job,

@@ -3,10 +3,10 @@ import { claimedJob } from "../../test/claimed-job.ts";
 import { createHeldClock, type HeldClock } from "../../test/fakes/held-clock.ts";
 import { deferred, email, rejected, sent, sms, unconfirmed } from "../../test/progress-samples.ts";
 import type { OutgoingMessage } from "../channels/channel.ts";
+import type { Log } from "../core/log.ts";
 import type { PartOutcome } from "../core/messages/outcome.ts";
 import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
-import { type Queue, StoreUnavailable } from "../store/store.ts";
-import type { JobLease } from "./attempt.ts";
+import { createUnstored, type Queue, StoreUnavailable } from "../store/store.ts";
 import type { Outlet } from "./outlets/outlet.ts";
 import { createSendMessage } from "./send-message.ts";
 import type { Prepared } from "./sending/to-outgoing.ts";
@@ -39,7 +39,7 @@ async function sendOne({ isOurs = () => true, job, answer, ...making }: Making) 
   const outlet = openOutlet(done, "c", ...(answer ? [answer] : []));
   const send = openSender(clock, done, making);
   const leaseEndsMs = clock.monotonicMs() + LEASE_MS;
-  const lease: JobLease = { outlet, outlets: [outlet], leaseEndsMs, isOurs, failoverMode: "safe" };
+  const lease = { ...OURS, outlet, outlets: [outlet], leaseEndsMs, isOurs };
   let isDone = false;
   void send(claimed(clock, job), lease).then(() => {
     isDone = true;
@@ -50,17 +50,20 @@ async function sendOne({ isOurs = () => true, job, answer, ...making }: Making) 
 }
 
 function openSender(clock: HeldClock, done: string[], making: Making) {
+  const signal = making.isGivingUp ? AbortSignal.abort() : new AbortController().signal;
+  const log: Log = {
+    isDebug: () => false,
+    debug() {},
+    info() {},
+    warn: (_, words) => void (making.isLost && done.push(words)),
+    error: (fields) => done.push(String(fields.err)),
+  };
   return createSendMessage({
     ...openStore(clock, done, making),
     clock,
     random: () => 0.5,
-    log: {
-      isDebug: () => false,
-      debug() {},
-      info() {},
-      warn: (_, words) => void (making.isLost && done.push(words)),
-      error: (fields) => done.push(String(fields.err)),
-    },
+    log,
+    unstored: createUnstored({ clock, log, signal }),
     observe: {
       attempt() {},
       unconfirmed: () => done.push("unconfirmed"),
@@ -71,7 +74,7 @@ function openSender(clock: HeldClock, done: string[], making: Making) {
     onLateRefusal: ({ outcome, claim, part = "all" }) => done.push(`${outcome.kind} under ${claim}: ${part}`),
     routeOf: () => undefined,
     deleted: { includes: async () => false },
-    signal: making.isGivingUp ? AbortSignal.abort() : new AbortController().signal,
+    signal,
   });
 }
 
@@ -140,6 +143,9 @@ function openStore(clock: HeldClock, done: string[], making: Making) {
     },
   };
 }
+
+/** A lease that is this process's. */
+const OURS = { leaseEndsMs: LEASE_MS, isOurs: () => true, keep() {}, failoverMode: "safe" } as const;
 
 const SENT = ["handed over", "sent", "settled: done"];
 const PUT_BACK = ["unreserved 1", "released"];
@@ -232,11 +238,11 @@ test("one that was interrupted for the 20th time is held, and counted for it, un
     const outlet = openOutlet(done);
     const partsOf = () => done.push("counted");
     Object.assign(outlet.channel, { partsOf });
-    const lease = { outlet, outlets: [outlet], leaseEndsMs: LEASE_MS, failoverMode: "safe" } as const;
+    const lease = { ...OURS, outlet, outlets: [outlet] };
     const message = { progress: sms({ parts: [] }), content: { channel: "sms" } } as const;
     const job = claimed(clock, { ...message, wasInterrupted, interruptions });
     const made = { kind: "ready", message: { channel: "sms" } } as Prepared;
-    await openSender(clock, done, { makingMs: 0, made })(job, { ...lease, isOurs: () => true });
+    await openSender(clock, done, { makingMs: 0, made })(job, lease);
     return done;
   };
   expect(await handled(19)).toEqual(["unconfirmed", ...SENT]);
@@ -254,7 +260,7 @@ test("a message that went over another connector once is offered to the first ag
   const [outlet = openOutlet(done)] = outlets;
   const job = claimed(clock, { progress: sms(), content: { channel: "sms" } });
   for (let round = 0; round < 3; round++)
-    await send(job, { outlet, outlets, leaseEndsMs: LEASE_MS, isOurs: () => true, failoverMode: "always" });
+    await send(job, { ...OURS, outlet, outlets, failoverMode: "always" });
   expect(done.filter((each) => each.startsWith("sent"))).toEqual(["sent by a", "sent by b", "sent by a"]);
 });
 
@@ -262,8 +268,8 @@ test("a message that cannot be made does not come back at once, so that a databa
   const clock = createHeldClock();
   const done: string[] = [];
   const outlet = openOutlet(done);
-  const lease = { outlet, outlets: [outlet], leaseEndsMs: LEASE_MS, failoverMode: "safe" } as const;
-  void openSender(clock, done, { makingMs: 0, awayMs: 1 })(claimed(clock), { ...lease, isOurs: () => true });
+  const lease = { ...OURS, outlet, outlets: [outlet] };
+  void openSender(clock, done, { makingMs: 0, awayMs: 1 })(claimed(clock), lease);
   await clock.advance(0);
   await clock.advance(100);
   expect(done).toEqual([]);
@@ -275,22 +281,15 @@ test("a message that a bug keeps from being made is tried again later, and not t
   const bug = { makingMs: 0, made: new Error("a bug") };
   const putOff = ["Error: a bug", "unreserved 1"];
   expect(await sendOne(bug)).toEqual([...putOff, "settled: again"]);
-  expect(await sendOne({ ...bug, isBroken: true })).toEqual([...putOff, "Error: broken"]);
+  expect(await sendOne({ ...bug, isBroken: true })).toEqual([...putOff, "Error: broken", "not done"]);
 });
 
-test("what was handed over is never put back, nor tried to store without end, whatever fails", async () => {
+test("what was handed over is never put back, whatever fails", async () => {
   const clock = createHeldClock();
   const done: string[] = [];
-  const sendOver = (outlet: Outlet) =>
-    openSender(clock, done, { makingMs: 0, isBroken: true })(claimed(clock), {
-      outlet,
-      outlets: [outlet],
-      leaseEndsMs: LEASE_MS,
-      isOurs: () => true,
-      failoverMode: "safe",
-    });
-  await sendOver(openOutlet(done, "a", new StoreUnavailable("in the channel")));
-  await sendOver(openOutlet(done, "b"));
-  const handed = (connector: string, error: string) => ["handed over", `sent by ${connector}`, error];
-  expect(done).toEqual([...handed("a", "StoreUnavailable: in the channel"), ...handed("b", "Error: broken")]);
+  const outlet = openOutlet(done, "a", new StoreUnavailable("in the channel"));
+  await openSender(clock, done, { makingMs: 0 })(claimed(clock), { ...OURS, outlet, outlets: [outlet] });
+  expect(done).toEqual(["handed over", "sent by a", "StoreUnavailable: in the channel"]);
+  const kept = [...SENT.slice(0, 2), "Error: broken", "not done"];
+  expect(await sendOne({ makingMs: 0, isBroken: true })).toEqual(kept);
 });

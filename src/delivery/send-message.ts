@@ -2,11 +2,12 @@ import { NOT_SENT } from "../core/messages/lost-settle.ts";
 import type { PartOutcome } from "../core/messages/outcome.ts";
 import { type ClaimedJob, holdsUnconfirmed, type Settlement } from "../core/queue/claimed-job.ts";
 import type { LateRefusal } from "../core/receipts/late-answer.ts";
-import { type Queue, untilStored } from "../store/store.ts";
+import type { Queue, Unstored } from "../store/store.ts";
 import { type AttemptDeps, type Attempted, createAttempt, type JobLease } from "./attempt.ts";
 
 export interface SendMessageDeps extends AttemptDeps {
   readonly queue: Pick<Queue, "settle" | "move" | "release">;
+  readonly unstored: Pick<Unstored, "untilStored">;
   /** Takes the word of an attempt whose lease was lost that it has not sent a part, or any. Returns at once, and never throws. */
   readonly onLateRefusal: (refusal: LateRefusal) => void;
 }
@@ -37,10 +38,12 @@ async function settle(
   { settlement, lease }: { readonly settlement: Attempted; readonly lease: JobLease },
 ): Promise<void> {
   const { moveTo: queue } = settlement;
-  const [isOurs] = await untilStored(deps, () => deps.queue.settle([settlement]));
+  const of = resultOf(job, lease);
+  const [isOurs] = await deps.unstored.untilStored(() => deps.queue.settle([settlement]), of);
   if (isOurs && queue !== undefined) {
     const { jobId, claim, messageId } = job;
-    await untilStored(deps, () => deps.queue.move([{ jobId, claim, messageId, queue }]));
+    const move = { jobId, claim, messageId, queue };
+    await deps.unstored.untilStored(() => deps.queue.move([move]), of);
   }
   if (isOurs) return;
   if (settlement.connectorId === undefined) {
@@ -51,6 +54,10 @@ async function settle(
   const { messageId: message_id, claim } = settlement;
   deps.log.warn({ message_id, claim }, "a lease was lost before its attempt was recorded");
   for (const refusal of refusalsOf(job, settlement)) deps.onLateRefusal(refusal);
+}
+
+function resultOf({ messageId }: ClaimedJob, { keep }: JobLease) {
+  return { fields: { message_id: messageId }, onWait: keep };
 }
 
 /**
@@ -78,7 +85,8 @@ function refusalBy(
 
 /** Puts the job back in line, or, if its lease was lost, tells that the attempt has sent none of its parts. */
 async function release(deps: SendMessageDeps, job: ClaimedJob, lease: JobLease): Promise<void> {
-  const [isOurs] = await untilStored(deps, () => deps.queue.release([job], deps.clock.now()));
+  const release = () => deps.queue.release([job], deps.clock.now());
+  const [isOurs] = await deps.unstored.untilStored(release, resultOf(job, lease));
   if (!isOurs) tellUnsent(deps, job, lease);
 }
 

@@ -111,7 +111,7 @@ export function createWorker(deps: WorkerDeps): Worker {
 }
 
 interface TurnParts {
-  readonly inFlight: Pick<InFlightJobs, "add">;
+  readonly inFlight: Pick<InFlightJobs, "add" | "keep">;
   readonly wake: () => void;
   readonly balancer: Balancer;
   readonly isStopped: () => boolean;
@@ -143,7 +143,8 @@ async function turn(deps: WorkerDeps, parts: TurnParts): Promise<void> {
     const leaseEndsMs = deps.clock.monotonicMs() + leaseMs;
     const claimed = await claim(deps, reservation, { leaseMs, ...by });
     for (const { job, outlet } of claimed) {
-      const lease = { outlet, outlets, leaseEndsMs, isOurs, failoverMode, isOwnQueue };
+      const keep = () => inFlight.keep(job.jobId);
+      const lease = { outlet, outlets, leaseEndsMs, isOurs, keep, failoverMode, isOwnQueue };
       inFlight.add(job.jobId, leaseEndsMs, deps.send(job, lease));
     }
     if (claimed.length < reservation.size) return;

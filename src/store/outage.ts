@@ -13,6 +13,11 @@ export class OutcomeUnknown extends StoreUnavailable {
   override readonly name = "OutcomeUnknown";
 }
 
+/** Whether the call failed because of the whole database, and not because of what it was about. */
+export function isOutage(error: unknown): boolean {
+  return error instanceof StoreUnavailable;
+}
+
 /** Puts the words of the cause into the message too, since logs and other threads get only the message. */
 export function outage(words: string, cause: unknown): StoreUnavailable {
   return new StoreUnavailable(`${words}: ${said(cause)}`, { cause });

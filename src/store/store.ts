@@ -48,6 +48,7 @@ export type * from "./records/records.ts";
 export type * from "./retention.ts";
 export type * from "./sandbox-ledger.ts";
 export type * from "./suppressions/suppressions.ts";
+export { createUnstored, type Unstored } from "./unstored.ts";
 export { STORE_RETRY_MS, untilStored } from "./until-stored.ts";
 export type * from "./webhooks/outbox.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../test/fakes/held-clock.ts";
 import type { WebhookSettlement } from "../core/webhooks/webhook-outbox.ts";
-import { StoreUnavailable } from "../store/store.ts";
+import { createUnstored, StoreUnavailable } from "../store/store.ts";
 import type { AttemptResult } from "./attempt-delivery.ts";
 import { createDeliverEvent, createPutBack, type DeliverEventDeps } from "./deliver-event.ts";
 
@@ -38,7 +38,9 @@ function begin({ leftMs = 60 * SECONDS, isOurs = true, failures = 0, awayMs = 0,
   const backMs = clock.monotonicMs() + awayMs;
   const settled: WebhookSettlement[] = [];
   const seen: unknown[] = [];
-  const log = (level: string) => (_: unknown, message: string) => void seen.push(`${level}: ${message}`);
+  const tell = (level: string) => (_: unknown, message: string) => void seen.push(`${level}: ${message}`);
+  const log = { isDebug: () => false, debug() {}, info() {}, warn: tell("warn"), error: tell("error") };
+  const { signal = new AbortController().signal } = deps;
   const deliverEvent = createDeliverEvent({
     outbox: {
       async settle(each) {
@@ -54,14 +56,16 @@ function begin({ leftMs = 60 * SECONDS, isOurs = true, failures = 0, awayMs = 0,
     secretsOf: async () => ["whsec_c2VjcmV0"],
     clock,
     random: () => 0.5,
-    log: { isDebug: () => false, debug() {}, info() {}, warn: log("warn"), error: log("error") },
+    log,
+    unstored: createUnstored({ clock, log, signal }),
     observe: (kind, ms) => void seen.push(["observed", kind, ms]),
-    signal: new AbortController().signal,
+    signal,
     ...deps,
   });
   const release = (...released: unknown[]) => void seen.push(["room", ...released]);
   const permit = { isForNewest: false, release };
-  const lease = { endsMs: clock.monotonicMs() + leftMs, isOurs: () => isOurs };
+  const keep = () => void (awayMs === 0 && seen.push("kept"));
+  const lease = { endsMs: clock.monotonicMs() + leftMs, isOurs: () => isOurs, keep };
   return { clock, settled, seen, end: deliverEvent({ ...WEBHOOK, failures }, permit, lease) };
 }
 
@@ -136,26 +140,39 @@ test("nothing is begun once the program ends, and the event is put back", async 
   expect(await outcomeOf({ signal: AbortSignal.abort() })).toEqual([0, ["released"]]);
 });
 
-test("an event that is put back counts as not tried, and stays claimed where the store refuses that", async () => {
-  const warnings: string[] = [];
+test("an event that is put back counts as not tried, and stays claimed as long as the store refuses that", async () => {
+  const clock = createHeldClock();
+  const logged: string[] = [];
+  const log = {
+    isDebug: () => false,
+    debug() {},
+    info() {},
+    warn() {},
+    error: (_: unknown, message: string) => void logged.push(message),
+  };
   const settled: WebhookSettlement[] = [];
-  const putBack = (settle: DeliverEventDeps["outbox"]["settle"]) =>
-    createPutBack({
-      outbox: { settle },
-      clock: createHeldClock(),
-      log: {
-        isDebug: () => false,
-        debug() {},
-        info() {},
-        warn: (_: unknown, message: string) => void warnings.push(message),
-        error() {},
-      },
-      signal: new AbortController().signal,
-    })(WEBHOOK);
-  await putBack(async (each) => each.map((one) => settled.push(one) > 0));
-  await putBack(() => Promise.reject(new Error("a bug")));
-  expect(settled).toMatchObject([{ id: 1, messageId: "m", claim: 1, verdict: { kind: "released" } }]);
-  expect(warnings).toHaveLength(1);
+  let isRefused = false;
+  const settle: DeliverEventDeps["outbox"]["settle"] = async (each) => {
+    if (isRefused) throw new Error("a bug");
+    return each.map((one) => settled.push(one) > 0);
+  };
+  const unstored = createUnstored({ clock, log, signal: new AbortController().signal });
+  const putBack = createPutBack({ outbox: { settle }, unstored, clock, log });
+  const lease = { endsMs: 60 * SECONDS, isOurs: () => true, keep: () => void logged.push("kept") };
+  const released = { id: 1, messageId: "m", claim: 1, verdict: { kind: "released" } };
+  await putBack(WEBHOOK, lease);
+  expect(settled).toMatchObject([released]);
+  isRefused = true;
+  const end = putBack(WEBHOOK, lease);
+  await clock.advance(60 * SECONDS);
+  expect([settled.length, logged]).toEqual([
+    1,
+    ["a result cannot be stored; it is kept, and tried again", "kept"],
+  ]);
+  isRefused = false;
+  await clock.advance(60 * SECONDS);
+  await end;
+  expect(settled).toHaveLength(2);
 });
 
 test("a result that cannot be recorded before the program ends is given up", async () => {
@@ -168,14 +185,20 @@ test("a result that cannot be recorded before the program ends is given up", asy
   expect(clock.pending()).toBe(0);
 });
 
-test("a result that the store refuses is not offered again", async () => {
+test("a result that the store refuses is kept and offered again, in the end once a minute, and the event is not delivered again", async () => {
   let offered = 0;
-  const settle = async () => {
+  const settle: DeliverEventDeps["outbox"]["settle"] = async (each) => {
     offered++;
-    throw new Error("a bug");
+    if (offered < 12) throw new Error("a bug");
+    return each.map(() => true);
   };
   const { clock, seen, end } = begin({ outbox: { settle } });
+  await clock.advance(0);
+  expect(seen.slice(-2)).toEqual(["error: a result cannot be stored; it is kept, and tried again", "kept"]);
+  await clock.advance(64 * SECONDS);
+  expect(offered).toBe(8);
+  await clock.advance(240 * SECONDS);
   await end;
-  expect([offered, clock.pending()]).toEqual([1, 0]);
-  expect(seen.at(-1)).toBe("warn: a webhook's delivery could not be recorded");
+  expect([offered, clock.pending()]).toEqual([12, 0]);
+  expect(seen.filter((each) => each === "delivered")).toHaveLength(1);
 });

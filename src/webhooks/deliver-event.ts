@@ -3,7 +3,7 @@ import type { Log } from "../core/log.ts";
 import type { Claimant } from "../core/queue/claimant.ts";
 import { toWebhookId } from "../core/webhooks/webhook-event.ts";
 import type { ClaimedWebhook, WebhookSettlement, WebhookVerdict } from "../core/webhooks/webhook-outbox.ts";
-import { type Outbox, untilStored } from "../store/store.ts";
+import type { Outbox, Unstored } from "../store/store.ts";
 import type { AttemptDelivery, AttemptResult } from "./attempt-delivery.ts";
 import { afterFailure } from "./judge.ts";
 import type { Permit } from "./lanes/lanes.ts";
@@ -22,10 +22,13 @@ export type DeliverEvent = (webhook: ClaimedWebhook, permit: Permit, lease: Webh
 export interface WebhookLease extends Pick<Claimant, "isOurs"> {
   /** When it ends, in milliseconds of the monotonic clock. */
   readonly endsMs: number;
+  /** Keeps the event from being claimed again while its result waits to be stored. */
+  readonly keep: () => void;
 }
 
 export interface DeliverEventDeps {
   readonly outbox: Pick<Outbox, "settle">;
+  readonly unstored: Pick<Unstored, "untilStored">;
   readonly attemptDelivery: AttemptDelivery;
   readonly secretsOf: SecretsOf;
   readonly clock: Clock;
@@ -50,15 +53,15 @@ export function createDeliverEvent(deps: DeliverEventDeps): DeliverEvent {
     const { verdict, attempt } = result;
     observe(verdict.kind, attempt.ms);
     logResult(log, webhook, result);
-    await settle(deps, webhook, { verdict, attempt });
+    await settle(deps, webhook, { verdict, attempt, lease });
   };
 }
 
 /** Puts a claimed event back in line without a try. Never rejects: an event that stays claimed is in line again when its lease ends. */
-export type PutBack = (webhook: ClaimedWebhook) => Promise<void>;
+export type PutBack = (webhook: ClaimedWebhook, lease: WebhookLease) => Promise<void>;
 
 export function createPutBack(deps: SettleDeps): PutBack {
-  return (webhook) => settle(deps, webhook, released(deps.clock.now()));
+  return (webhook, lease) => settle(deps, webhook, { ...released(deps.clock.now()), lease });
 }
 
 /** One attempt, if the lease leaves time for it and the event can be signed. */
@@ -91,23 +94,31 @@ function unsigned({ clock, random }: DeliverEventDeps, { failures }: ClaimedWebh
   };
 }
 
-type SettleDeps = Pick<DeliverEventDeps, "outbox" | "clock" | "log" | "signal">;
+type SettleDeps = Pick<DeliverEventDeps, "outbox" | "unstored" | "clock" | "log">;
 
-/** Waits for a database that is away: a receiver should not get an event again because of that. */
+interface Settling extends Pick<WebhookSettlement, "verdict" | "attempt"> {
+  readonly lease: Pick<WebhookLease, "keep">;
+}
+
+/** Waits for a database that is away, or that cannot store this: a receiver should not get an event again because of that. */
 async function settle(
   deps: SettleDeps,
   webhook: ClaimedWebhook,
-  { verdict, attempt }: Pick<WebhookSettlement, "verdict" | "attempt">,
+  { verdict, attempt, lease }: Settling,
 ): Promise<void> {
-  const { outbox, log } = deps;
+  const { outbox, unstored, log } = deps;
   const { id, messageId, claim } = webhook;
   const onWait = () => {
+    lease.keep();
     if (log.isDebug()) log.debug(logFields(webhook), "a webhook's result waits for the database");
   };
   const settlement = { id, messageId, claim, verdict, attempt };
-  await untilStored({ ...deps, onWait }, () => outbox.settle([settlement])).catch((error) => {
-    log.warn({ err: error, ...logFields(webhook) }, "a webhook's delivery could not be recorded");
-  });
+  const of = { fields: logFields(webhook), onWait };
+  await unstored
+    .untilStored(() => outbox.settle([settlement]), of)
+    .catch((error) => {
+      log.warn({ err: error, ...logFields(webhook) }, "a webhook's delivery could not be recorded");
+    });
 }
 
 /** Hosts and ids only: paths and queries of URLs may hold secrets. */

@@ -5,7 +5,7 @@ import type { Claimant } from "../core/queue/claimant.ts";
 import { toIso } from "../core/time/timestamp.ts";
 import { TEST_EVENT } from "../core/webhooks/webhook-event.ts";
 import type { Lane, PausedHost, WebhookAttempt, WebhookVerdict } from "../core/webhooks/webhook-outbox.ts";
-import type { Outbox, Records } from "../store/store.ts";
+import { createUnstored, type Outbox, type Records } from "../store/store.ts";
 import { createAttemptDelivery } from "./attempt-delivery.ts";
 import { createDeliverEvent, createPutBack } from "./deliver-event.ts";
 import { createConfiguredHttp } from "./http/configured-http.ts";
@@ -122,6 +122,7 @@ function createDeliveries(deps: WebhookEngineDeps, http: OutboundHttp, signal: A
     if (secrets.length === 0) return { at: deps.clock.now(), ms: 0, error: NO_SECRET };
     return (await attemptDelivery({ id, url, body, secrets, failures: 0 }, signal)).attempt;
   };
-  const deliverEvent = createDeliverEvent({ ...deps, attemptDelivery, secretsOf, signal });
-  return { deliverEvent, putBack: createPutBack({ ...deps, signal }), test };
+  const unstored = createUnstored({ ...deps, signal });
+  const deliverEvent = createDeliverEvent({ ...deps, attemptDelivery, secretsOf, unstored, signal });
+  return { deliverEvent, putBack: createPutBack({ ...deps, unstored }), test };
 }

@@ -59,8 +59,9 @@ export function createWorker(deps: WorkerDeps): Worker {
   let turning: Promise<void> | undefined;
   let isWoken = false;
 
-  const start: Start = (webhook, permit, lease) => {
-    const work = permit ? deps.deliverEvent(webhook, permit, lease) : deps.putBack(webhook);
+  const start: Start = (webhook, permit, until) => {
+    const lease = { ...until, keep: () => inFlight.keep(webhook.id) };
+    const work = permit ? deps.deliverEvent(webhook, permit, lease) : deps.putBack(webhook, lease);
     inFlight.add(webhook.id, lease.endsMs, work);
   };
   const turns = async () => {
@@ -93,7 +94,7 @@ export function createWorker(deps: WorkerDeps): Worker {
 }
 
 /** Begins to deliver an event, or without a permit to put it back. */
-type Start = (webhook: ClaimedWebhook, permit: Permit | undefined, lease: WebhookLease) => void;
+type Start = (webhook: ClaimedWebhook, permit: Permit | undefined, lease: Omit<WebhookLease, "keep">) => void;
 
 /** One claim, or a wait until one may be made. False if there is no lane to claim for, or no room. */
 async function turn(deps: WorkerDeps, start: Start, stopping: AbortSignal): Promise<boolean> {

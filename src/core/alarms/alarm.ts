@@ -9,13 +9,14 @@ export const ALARM_NAMES = [
   "receipts_overdue",
   "queue_too_old",
   "disk_low",
+  "results_unstored",
 ] as const;
 export type AlarmName = (typeof ALARM_NAMES)[number];
 
 /** Something that is wrong now. */
 export interface Condition {
   readonly name: AlarmName;
-  /** The id of the connector, the name of the queue, or the data folder. */
+  /** The id of the connector, the name of the queue, the data folder, or `database`. */
   readonly subject: string;
   /** What the operator calls the connector; absent for all else. */
   readonly subjectName?: string;

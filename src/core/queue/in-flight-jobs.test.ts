@@ -40,3 +40,16 @@ test("what a process that stood still for an hour works on is still in flight, a
   clock.ms += 1;
   expect(inFlight.ids()).toEqual([]);
 });
+
+test("what is kept since its outcome cannot be stored is in flight until that has ended, however long after its lease", async () => {
+  const { clock, inFlight } = open();
+  const work = Promise.withResolvers<void>();
+  inFlight.add(1, LEASE_MS, work.promise);
+  inFlight.add(2, LEASE_MS, new Promise(() => {}));
+  inFlight.keep(1);
+  for (clock.ms = LEASE_MS; clock.ms < 3_600_000; clock.ms += 60_000) inFlight.ids();
+  expect(inFlight.ids()).toEqual([1]);
+  work.resolve();
+  await Promise.resolve();
+  expect(inFlight.ids()).toEqual([]);
+});

@@ -14,6 +14,8 @@ export const NOTHING_IN_FLIGHT: Sweeper = { inFlight: [] };
 export interface InFlightJobs {
   /** Adds a job until the promise `work` has settled. Its lease ends at `leaseEndsMs` on the monotonic clock. */
   add(id: number, leaseEndsMs: number, work: Promise<void>): void;
+  /** Of a job whose work is done but for storing what came of it: it counts until that has ended, however late. */
+  keep(id: number): void;
   /** Their ids, except those whose lease was seen to be over `LATE_MS` ago or earlier: they may be claimed again. */
   ids(): readonly number[];
   count(): number;
@@ -26,6 +28,7 @@ interface Entry {
   readonly leaseEndsMs: number;
   readonly work: Promise<void>;
   lateSinceMs?: number;
+  isKept?: true;
 }
 
 /**
@@ -37,7 +40,7 @@ const LATE_MS = 30_000;
 export function createInFlightJobs(clock: Pick<Clock, "monotonicMs">): InFlightJobs {
   const entries = new Set<Entry>();
   const isInTime = (entry: Entry, nowMs: number) => {
-    if (nowMs < entry.leaseEndsMs) return true;
+    if (entry.isKept || nowMs < entry.leaseEndsMs) return true;
     entry.lateSinceMs ??= nowMs;
     return nowMs - entry.lateSinceMs < LATE_MS;
   };
@@ -47,6 +50,9 @@ export function createInFlightJobs(clock: Pick<Clock, "monotonicMs">): InFlightJ
       const remove = () => void entries.delete(entry);
       entries.add(entry);
       void work.then(remove, remove);
+    },
+    keep(id) {
+      for (const entry of entries) if (entry.id === id) entry.isKept = true;
     },
     ids() {
       const nowMs = clock.monotonicMs();

@@ -1,0 +1,53 @@
+/** The database works, but for one row: a page is damaged, or a constraint broken. Only that row's message is affected. */
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { admin } from "../admin.ts";
+import { onBothStores } from "../both-stores.ts";
+import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";
+import { type HeldPostrider, startHeldPostrider } from "../held-postrider.ts";
+import { connectSmsc, type LiveSms, openLiveSms } from "../live-sms.ts";
+import { refuseChanges } from "../stored-rows.ts";
+
+const BAD = "+14155550199";
+const GOOD = ["+14155550101", "+14155550102", "+14155550103"];
+
+onBothStores(() => {
+  let postrider: HeldPostrider;
+  let smsc: FakeSmsc;
+  let live: LiveSms;
+
+  beforeEach(async () => {
+    [postrider, smsc] = await Promise.all([startHeldPostrider(), startFakeSmsc({ receipts: "none" })]);
+    live = await openLiveSms(postrider, { connectors: [await connectSmsc(postrider, smsc)] });
+    await postrider.passUntil(() => smsc.bound().length > 0, 20_000);
+  });
+
+  afterEach(async () => {
+    await smsc.close();
+    await postrider.close();
+  });
+
+  const logged = (words: string) => postrider.logged.filter(({ msg }) => String(msg).startsWith(words));
+
+  test("a message whose result cannot be stored is sent once, beside others, and has its fate once it can be", async () => {
+    const allow = await refuseChanges(
+      postrider.dataFolder,
+      `NEW.recipient = '${BAD}' AND NEW.status = 'sent'`,
+    );
+    const [bad, ...good] = await Promise.all([BAD, ...GOOD].map((to) => live.send(to)));
+    for (const message of good) expect(await postrider.reached(message, "sent")).toBe("sent");
+    await postrider.pass(10 * 60_000);
+    expect(smsc.submits).toHaveLength(4);
+    expect(await postrider.status(bad!)).toBe("sending");
+    const id = bad!.path.split("/").at(-1);
+    expect(logged("a result cannot be stored")).toMatchObject([
+      { message_id: id, err: { message: "damaged" } },
+    ]);
+    const { data } = await admin<{ data: unknown[] }>(postrider, "/alarms");
+    expect(data).toMatchObject([{ name: "results_unstored" }]);
+    await allow();
+    expect(await postrider.reached({ ...bad!, withinMs: 61_000 }, "sent", "failed")).toBe("sent");
+    expect((await live.timeline(bad!)).map(({ kind }) => kind)).toEqual(["attempt"]);
+    await postrider.pass(5 * 60_000);
+    expect(smsc.submits).toHaveLength(4);
+  });
+});
