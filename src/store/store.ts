@@ -39,7 +39,7 @@ export type * from "./inbound/inbound.ts";
 export type * from "./intake/intake.ts";
 export type * from "./mail-policies.ts";
 export type * from "./messages/message-store.ts";
-export { OutcomeUnknown, StoreUnavailable } from "./outage.ts";
+export { isOutage, OutcomeUnknown, StoreUnavailable } from "./outage.ts";
 export type * from "./push/push-store.ts";
 export type * from "./queue/leases.ts";
 export type * from "./queue/queue.ts";

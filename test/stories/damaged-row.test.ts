@@ -50,4 +50,18 @@ onBothStores(() => {
     await postrider.pass(5 * 60_000);
     expect(smsc.submits).toHaveLength(4);
   });
+
+  test("a receipt that cannot be stored keeps the SMSC from no other's acknowledgement", async () => {
+    const messages = await Promise.all([BAD, ...GOOD].map((to) => live.send(to)));
+    for (const message of messages) await postrider.reached(message, "sent");
+    const allow = await refuseChanges(
+      postrider.dataFolder,
+      `NEW.recipient = '${BAD}' AND NEW.status = 'delivered'`,
+    );
+    const receive = () => Promise.all(smsc.submits.map((submit) => smsc.sendReceipt(submit)));
+    expect((await receive()).toSorted()).toEqual([0, 0, 0, 0x64]);
+    await allow();
+    expect(await receive()).toEqual([0, 0, 0, 0]);
+    for (const message of messages) expect(await postrider.status(message)).toBe("delivered");
+  });
 });

@@ -1,5 +1,6 @@
 import { errorText } from "../../../../core/error-text.ts";
 import { inTime } from "../../../../core/work/in-time.ts";
+import { isOutage, StoreUnavailable } from "../../../../store/store.ts";
 import type { ChannelDeps } from "../../../channel.ts";
 import { ESME_RX_T_APPN, STATUS_OK } from "../wire/status-words.ts";
 
@@ -44,12 +45,21 @@ export function createStoreLine<Item>(options: StoreLineOptions<Item>, deps: Lin
     while (waiting.length > 0) {
       const batch = waiting;
       waiting = [];
-      const items = batch.map(({ item }) => item);
-      const reason = await whyUnstored(options, deps.clock, items);
-      if (reason !== undefined) tellUnstored(items.length, reason);
-      for (const { acknowledge } of batch) acknowledge(reason === undefined ? STATUS_OK : ESME_RX_T_APPN);
+      await storeBatch(batch);
     }
     isStoring = false;
+  };
+  /** Where one item may be at fault, its halves are stored on their own, so that the SMSC need not keep the others too. */
+  const storeBatch = async (batch: readonly Waiting<Item>[]): Promise<void> => {
+    const items = batch.map(({ item }) => item);
+    const failure = await whyUnstored(options, deps.clock, items);
+    if (failure && !isOutage(failure.error) && batch.length > 1) {
+      const half = Math.ceil(batch.length / 2);
+      await storeBatch(batch.slice(0, half));
+      return storeBatch(batch.slice(half));
+    }
+    if (failure) tellUnstored(items.length, errorText(failure.error));
+    for (const { acknowledge } of batch) acknowledge(failure ? ESME_RX_T_APPN : STATUS_OK);
   };
 
   return {
@@ -61,20 +71,24 @@ export function createStoreLine<Item>(options: StoreLineOptions<Item>, deps: Lin
   };
 }
 
+interface Failed {
+  readonly error: unknown;
+}
+
 /** Resolves with `undefined` once the items are stored, or with why they are not. */
 async function whyUnstored<Item>(
   { timeoutMs, store }: StoreLineOptions<Item>,
   clock: LineDeps["clock"],
   items: readonly Item[],
-): Promise<string | undefined> {
+): Promise<Failed | undefined> {
   const late = () => {
-    throw new Error("storing took too long");
+    throw new StoreUnavailable("storing took too long");
   };
   try {
     await inTime(clock, { limitMs: timeoutMs, late }, store(items));
     return undefined;
   } catch (error) {
-    return errorText(error);
+    return { error };
   }
 }
 
