@@ -4,7 +4,7 @@ import { type Claimant, MUST_WAIT_MS } from "../core/queue/claimant.ts";
 import type { ClaimedJob, ClaimRequest } from "../core/queue/claimed-job.ts";
 import { createInFlightJobs, type InFlightJobs } from "../core/queue/in-flight-jobs.ts";
 import type { Route } from "../core/records/accounts.ts";
-import type { Queue } from "../store/store.ts";
+import { type Queue, RowPutOff } from "../store/store.ts";
 import { type Balancer, createBalancer, type Reservation } from "./outlets/balancer.ts";
 import { chooseOutlets, placesOf } from "./outlets/choose-outlets.ts";
 import type { Outlet } from "./outlets/outlet.ts";
@@ -16,6 +16,9 @@ const MAX_CLAIM = 500;
 
 /** How much longer a lease is than the slowest send. */
 const LEASE_SLACK_MS = 30_000;
+
+/** How many messages that make a claim fail are passed over without a pause. */
+const MAX_PASSED_OVER = 20;
 
 /** How often a worker looks at its queue when nothing wakes it. */
 const POLL_MS = 1_000;
@@ -88,11 +91,11 @@ export function createWorker(deps: WorkerDeps): Worker {
   };
   const parts = { inFlight, wake, balancer, isStopped: () => isStopped, onLook };
   const turns = async () => {
+    const hasPassed = createPassing(deps);
     while (isWoken && !isStopped) {
       isWoken = false;
-      await turn(deps, parts).catch((error) =>
-        deps.log.warn({ err: error, queue: deps.route().id }, "a claim failed"),
-      );
+      const isPassed = await turn(deps, parts).catch(hasPassed);
+      isWoken ||= isPassed === true;
     }
   };
 
@@ -107,6 +110,18 @@ export function createWorker(deps: WorkerDeps): Worker {
       deps.line.leave(wake);
       await inFlight.whenEmpty();
     },
+  };
+}
+
+/**
+ * Says that a claim failed, and whether to claim again at once, since others wait behind a message that was put off. Not without end: all
+ * messages may be at fault.
+ */
+function createPassing({ log, route }: WorkerDeps): (error: unknown) => boolean {
+  let passedOver = 0;
+  return (error) => {
+    log.warn({ err: error, queue: route().id }, "a claim failed");
+    return error instanceof RowPutOff && ++passedOver < MAX_PASSED_OVER;
   };
 }
 

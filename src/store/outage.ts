@@ -13,9 +13,19 @@ export class OutcomeUnknown extends StoreUnavailable {
   override readonly name = "OutcomeUnknown";
 }
 
+/** A place in the database is damaged, or a row on it. What does not touch that place works, so this is no outage for anything else. */
+export class StoreDamaged extends StoreUnavailable {
+  override readonly name = "StoreDamaged";
+}
+
+/** One row made the call fail, and now waits for some minutes. The same call may be made again at once: it passes that row over. */
+export class RowPutOff extends Error {
+  override readonly name = "RowPutOff";
+}
+
 /** Whether the call failed because of the whole database, and not because of what it was about. */
 export function isOutage(error: unknown): boolean {
-  return error instanceof StoreUnavailable;
+  return error instanceof StoreUnavailable && !(error instanceof StoreDamaged);
 }
 
 /** Puts the words of the cause into the message too, since logs and other threads get only the message. */

@@ -13,6 +13,7 @@ import { copiesContract } from "./contract/copies.contract.ts";
 import { copiesInAnyOrderContract } from "./contract/copies-in-any-order.contract.ts";
 import { copyTakenMeanwhileContract } from "./contract/copy-taken-meanwhile.contract.ts";
 import { copyUnderWayContract } from "./contract/copy-under-way.contract.ts";
+import { damagedRowContract } from "./contract/damaged-row.contract.ts";
 import { endedByReceiptContract } from "./contract/ended-by-receipt.contract.ts";
 import { erasedLeftoverContract } from "./contract/erased-leftovers.contract.ts";
 import { erasedSuppressionContract } from "./contract/erased-suppressions.contract.ts";
@@ -68,6 +69,7 @@ import type { OpenStore } from "./contract/world.contract.ts";
 /** A section for each thing a store does. */
 const SECTIONS = {
   accept: acceptContract,
+  damagedRow: damagedRowContract,
   deferral: deferralContract,
   idempotency: idempotencyContract,
   claim: claimContract,

@@ -13,7 +13,8 @@
  *   another process commits, so a caller that must not miss anything also polls. Subscribing returns a function that
  *   unsubscribes.
  * - Times are Unix milliseconds and come from the caller: no method reads a clock.
- * - Any method may reject with `StoreUnavailable`.
+ * - Any method may reject with `StoreUnavailable`. What takes the first rows of a line (`claim`, `stage`, `expire`) may also reject with
+ *   `RowPutOff`.
  */
 import type { AccessStore } from "./access.ts";
 import type { Erasures } from "./erasures/erasures.ts";
@@ -39,7 +40,7 @@ export type * from "./inbound/inbound.ts";
 export type * from "./intake/intake.ts";
 export type * from "./mail-policies.ts";
 export type * from "./messages/message-store.ts";
-export { isOutage, OutcomeUnknown, StoreUnavailable } from "./outage.ts";
+export { isOutage, OutcomeUnknown, RowPutOff, StoreUnavailable } from "./outage.ts";
 export type * from "./push/push-store.ts";
 export type * from "./queue/leases.ts";
 export type * from "./queue/queue.ts";

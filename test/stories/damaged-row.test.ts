@@ -5,7 +5,7 @@ import { onBothStores } from "../both-stores.ts";
 import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";
 import { type HeldPostrider, startHeldPostrider } from "../held-postrider.ts";
 import { connectSmsc, type LiveSms, openLiveSms } from "../live-sms.ts";
-import { refuseChanges } from "../stored-rows.ts";
+import { changeRows, refuseChanges } from "../stored-rows.ts";
 
 const BAD = "+14155550199";
 const GOOD = ["+14155550101", "+14155550102", "+14155550103"];
@@ -48,6 +48,22 @@ onBothStores(() => {
     expect(await postrider.reached({ ...bad!, withinMs: 61_000 }, "sent", "failed")).toBe("sent");
     expect((await live.timeline(bad!)).map(({ kind }) => kind)).toEqual(["attempt"]);
     await postrider.pass(5 * 60_000);
+    expect(smsc.submits).toHaveLength(4);
+  });
+
+  test("a message that cannot be read keeps no other from being sent, is named in the log, and is sent once it can be", async () => {
+    const schedule_at = new Date(postrider.now() + 60_000).toISOString();
+    const [bad, ...good] = await Promise.all([BAD, ...GOOD].map((to) => live.send(to, { schedule_at })));
+    const setError = (error: string) =>
+      changeRows(postrider.dataFolder, `UPDATE messages SET error = ${error} WHERE recipient = '${BAD}'`);
+    await setError("'nonsense'");
+    for (const message of good)
+      expect(await postrider.reached({ ...message, withinMs: 65_000 }, "sent")).toBe("sent");
+    const id = bad!.path.split("/").at(-1);
+    const told = [...logged("a claim failed"), ...logged("upkeep failed")];
+    expect(JSON.stringify(told[0])).toContain(`message ${id}, put off for 5 minutes`);
+    await setError("NULL");
+    expect(await postrider.reached({ ...bad!, withinMs: 301_000 }, "sent")).toBe("sent");
     expect(smsc.submits).toHaveLength(4);
   });
 

@@ -11,11 +11,13 @@ import type { Store } from "../store.ts";
 /** Opens an empty store; the test closes it. */
 export type OpenStore = () => Promise<{ readonly store: Store; readonly inside: Inside }>;
 
-/** What no use case shows, and yet is promised: that it is gone. */
+/** What no use case shows, or does. */
 export interface Inside {
   hasBody(messageId: string): boolean | Promise<boolean>;
   /** Rows of any table that belong to the message. */
   countRows(messageId: string): number | Promise<number>;
+  /** Runs a statement that both engines know, to damage what no use case does. */
+  change(sql: string): unknown;
 }
 
 export const SECOND = 1_000;

@@ -202,7 +202,7 @@ function createQueue(closable: ClosableDatabase, shared: Shared): Store["queue"]
     ...createMove(db, queues),
     settle: (settlements) => closable.admit(() => settle(settlements)),
     ...createStage(db, shared),
-    expire: createExpire(shared),
+    expire: createExpire(db, shared),
     backlog: createBacklog(db),
     onReady: queues.onReady,
   };

@@ -110,6 +110,7 @@ const COUNT_ROWS = `SELECT (SELECT count(*) FROM messages WHERE id = $1)
 
 function lookInside(session: Session): Inside {
   return {
+    change: (sql) => session.query(sql),
     hasBody: async (id) => (await session.query(HAS_BODY, [id])).length > 0,
     async countRows(id) {
       const [row] = await session.query<{ count: number }>(COUNT_ROWS, [id]);

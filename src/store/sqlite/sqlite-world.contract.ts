@@ -96,6 +96,7 @@ function lookInside(driver: Driver): Inside {
      WHERE m.id = ? AND coalesce(m.body, c.body) IS NOT NULL`,
   );
   return {
+    change: (sql) => driver.exec(sql),
     hasBody: (id) => body.get(id) !== undefined,
     countRows: (id) => ROWS_OF_MESSAGE.reduce((sum, sql) => sum + driver.prepare(sql).all(id).length, 0),
   };

@@ -5,6 +5,7 @@ import type { StoredSettings } from "../../../core/records/settings.ts";
 import { senderKeyOf } from "../../../core/suppressions/opt-out.ts";
 import { uuidTime } from "../../../core/uuid.ts";
 import { joinContent, type MessageRow, toIndexes, toProgress } from "../../messages/message-rows.ts";
+import { PUT_OFF_MS, passOver } from "../../pass-over.ts";
 import { toInterruptions } from "../../queue/interruptions.ts";
 import { OutcomeUnknown, type Queue } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
@@ -27,14 +28,14 @@ interface ClaimParts {
 export function createClaim(db: Database, { erasedNames, release }: ClaimParts): Queue["claim"] {
   const lastFlow = new Map<string, number>();
   const doubts = createDoubtfulClaims(db, release);
-  return async (request: ClaimRequest) => {
+  const claimSome = async (request: ClaimRequest, take: Take) => {
     const { queue } = request;
-    await doubts.putBack(request.now);
     const tries: Claimed[] = [];
     const { claimed, last } = await db
       .transaction(
         async (session) => {
-          const tried = await claimNow(session, erasedNames, { request, after: lastFlow.get(queue) ?? -1 });
+          const after = lastFlow.get(queue) ?? -1;
+          const tried = await claimNow(session, erasedNames, { request, after, take });
           tries.push(tried);
           return tried;
         },
@@ -49,6 +50,23 @@ export function createClaim(db: Database, { erasedNames, release }: ClaimParts):
     lastFlow.set(queue, last);
     return claimed;
   };
+  return async (request) => {
+    await doubts.putBack(request.now);
+    return passOver(request.limit, {
+      run: (limit, take: Take) => claimSome({ ...request, limit }, take),
+      putOff: ({ id }) => putOffReady(db, id, request.now),
+    });
+  };
+}
+
+type Take = (jobs: readonly LeasedRow[]) => void;
+
+/** Makes a job in line wait. */
+export async function putOffReady(session: Session, jobId: number, now: number): Promise<void> {
+  await session.query("UPDATE jobs SET due_at = $2 WHERE id = $1 AND due_at IS NULL", [
+    jobId,
+    now + PUT_OFF_MS,
+  ]);
 }
 
 interface Claimed {
@@ -59,9 +77,10 @@ interface Claimed {
 async function claimNow(
   session: Transaction,
   erasedNames: ErasedNames,
-  { request, after }: { readonly request: ClaimRequest; readonly after: number },
+  { request, after, take }: { readonly request: ClaimRequest; readonly after: number; readonly take: Take },
 ): Promise<Claimed> {
   const { jobs, last } = await takeJobs(session, request, after);
+  take(jobs);
   if (jobs.length === 0) return { claimed: [], last };
   const ids = [...new Set(jobs.map((job) => job.message_id))].sort();
   session.run(SENDING, [ids]);

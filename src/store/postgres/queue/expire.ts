@@ -1,5 +1,6 @@
 import { applyExpiry } from "../../../core/messages/expiry.ts";
 import { toIndexes } from "../../messages/message-rows.ts";
+import { passOver } from "../../pass-over.ts";
 import type { Queue } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
@@ -7,6 +8,7 @@ import { endMessage } from "../messages/ending.ts";
 import type { MessageChanges, MessageLog } from "../messages/message-log.ts";
 import { readSettings } from "../records/account-settings.ts";
 import { createSuppressionList, type SuppressionList } from "../suppressions/suppression-list.ts";
+import { putOffReady } from "./claim.ts";
 
 export interface ExpireParts {
   readonly changes: MessageChanges;
@@ -17,12 +19,13 @@ export interface ExpireParts {
 const MAX_FLOWS = 2_000;
 
 /** `Queue.expire`: steps from flow to flow, since the earliest deadline of each comes first in the index. */
-export function createExpire({ changes, erasedNames }: ExpireParts): Queue["expire"] {
+export function createExpire(session: Session, { changes, erasedNames }: ExpireParts): Queue["expire"] {
   let last = START;
-  return async (now, limit) => {
-    const { moved, reached } = await changes(async (session, log) => {
+  const expireSome = (now: number) => (limit: number, take: (jobs: readonly OverdueRow[]) => void) =>
+    changes(async (session, log) => {
       const flows = await session.query<Flow>(FLOWS, [last.queue, last.flow, MAX_FLOWS]);
       const jobs = await takeOverdue(session, flows, { now, limit });
+      take(jobs);
       const suppressions = createSuppressionList(session, erasedNames);
       await endAll(session, log, { jobs, now, suppressions });
       await suppressions.write();
@@ -30,6 +33,11 @@ export function createExpire({ changes, erasedNames }: ExpireParts): Queue["expi
         moved: jobs.length,
         reached: jobs.length < limit ? flowAfter(flows) : flowBefore(flows, jobs),
       };
+    });
+  return async (now, limit) => {
+    const { moved, reached } = await passOver(limit, {
+      run: expireSome(now),
+      putOff: ({ id }) => putOffReady(session, id, now),
     });
     last = reached ?? last;
     return moved;

@@ -1,5 +1,6 @@
 import { applyInterruption } from "../../../core/messages/progress.ts";
-import { NOTHING_IN_FLIGHT } from "../../../core/queue/in-flight-jobs.ts";
+import { NOTHING_IN_FLIGHT, type Sweeper } from "../../../core/queue/in-flight-jobs.ts";
+import { PUT_OFF_MS, passOver } from "../../pass-over.ts";
 import type { Queue } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { MessageChanges, MessageLog } from "../messages/message-log.ts";
@@ -17,15 +18,23 @@ export function createStage(
   session: Session,
   { changes, queues }: StageParts,
 ): Pick<Queue, "stage" | "nextDueAt"> {
-  return {
-    async stage(now, limit, { inFlight, process } = NOTHING_IN_FLIGHT) {
-      const staged = await changes(async (session, log) => {
+  const stageSome =
+    (now: number, { inFlight, process }: Sweeper) =>
+    (limit: number, take: Take) =>
+      changes(async (session, log) => {
         const rows = await session.query<StagedRow>(STAGE, [now, limit, inFlight, process ?? null]);
+        take(rows);
         await log.lock(rows.map((row) => row.message_id));
         for (const row of rows) if (!row.was_leased) log.moveStatus(row.message_id, "scheduled", "queued");
         const interrupted = rows.filter((row) => row.was_leased).map((row) => row.message_id);
         await interrupt(session, log, { interrupted, now });
         return rows;
+      });
+  return {
+    async stage(now, limit, sweeper = NOTHING_IN_FLIGHT) {
+      const staged = await passOver(limit, {
+        run: stageSome(now, sweeper),
+        putOff: ({ id }) => session.query(PUT_OFF, [id, now + PUT_OFF_MS, now]),
       });
       queues.notify(staged.map(({ name }) => name));
       return staged.length;
@@ -34,7 +43,13 @@ export function createStage(
   };
 }
 
+/** A lease lasts so much longer. */
+const PUT_OFF = "UPDATE jobs SET due_at = $2 WHERE id = $1 AND due_at <= $3";
+
+type Take = (rows: readonly StagedRow[]) => void;
+
 interface StagedRow {
+  readonly id: number;
   readonly name: string;
   readonly message_id: string;
   readonly was_leased: boolean;
@@ -54,7 +69,7 @@ const STAGE = `WITH leased AS (
     interrupted_claim = CASE WHEN NOT due.is_leased THEN jobs.interrupted_claim
       WHEN NOT jobs.was_interrupted THEN jobs.claim END
   FROM due, queues q WHERE jobs.id = ANY(ARRAY[due.id]) AND q.number = jobs.queue
-  RETURNING q.name, jobs.message_id, due.is_leased AS was_leased`;
+  RETURNING jobs.id, q.name, jobs.message_id, due.is_leased AS was_leased`;
 
 /** Not by `min`: if no job was left when statistics were taken, the planner would rather read all than stop at the first. */
 const first = (isLeased: boolean) => `(SELECT due_at FROM jobs

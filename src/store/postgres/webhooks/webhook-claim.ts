@@ -1,7 +1,9 @@
 import type { ClaimedWebhook, Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import type { InboundRow } from "../../inbound/inbound-rows.ts";
 import type { Notifier } from "../../notifier.ts";
+import { PUT_OFF_MS, passOver } from "../../pass-over.ts";
 import type { Outbox, WebhookClaim } from "../../store.ts";
+import { eventsOf, someOf } from "../../webhooks/some-lanes.ts";
 import {
   createBodyWriter,
   type EventRow,
@@ -19,10 +21,16 @@ export function createWebhookClaim(
 ): Pick<Outbox, "claim" | "readyLanes"> {
   return {
     async claim(request) {
-      const { claimed, freed } = await db.transaction(
-        (session) => claimNow(session, request),
-        (session, { claimed }) => isLeased(session, request, claimed),
-      );
+      const { claimed, freed } = await passOver(eventsOf(request), {
+        run(limit, take: Take) {
+          const some = someOf(request, limit);
+          return db.transaction(
+            (session) => claimNow(session, some, take),
+            (session, { claimed }) => isLeased(session, some, claimed),
+          );
+        },
+        putOff: ({ id }) => db.query(PUT_OFF, [id, request.now + PUT_OFF_MS]),
+      });
       notifier.notify(lanesOf(freed));
       return claimed;
     },
@@ -33,11 +41,17 @@ export function createWebhookClaim(
   };
 }
 
+const PUT_OFF = "UPDATE webhooks SET state = 'waiting', due_at = $2 WHERE id = $1 AND state = 'ready'";
+
+type Take = (events: readonly LeasedRow[]) => void;
+
 async function claimNow(
   session: Session,
   request: WebhookClaim,
+  take: Take,
 ): Promise<{ readonly claimed: readonly ClaimedWebhook[]; readonly freed: readonly LaneRow[] }> {
   const leased = await lease(session, request);
+  take(leased);
   const bodies = await readBodies(session, leased, request);
   const gone = leased.filter(({ id }) => !bodies.has(id));
   return { claimed: toClaimed(leased, bodies, request), freed: await remove(session, gone) };

@@ -102,6 +102,11 @@ export function isOutage(error: unknown): boolean {
   return OUTAGES.test(sqliteCode(error) ?? "");
 }
 
+/** A page of the database is damaged. What does not touch it works. */
+export function isDamage(error: unknown): boolean {
+  return sqliteCode(error)?.startsWith("SQLITE_CORRUPT") ?? false;
+}
+
 /** Another process, or connection, holds the lock. */
 export function isBusy(error: unknown): boolean {
   return sqliteCode(error)?.startsWith("SQLITE_BUSY") ?? false;

@@ -1,6 +1,7 @@
-import { outage } from "../../outage.ts";
+import { errorText } from "../../../core/error-text.ts";
+import { outage, StoreDamaged } from "../../outage.ts";
 import { StoreUnavailable } from "../../store.ts";
-import { type Driver, isOutage } from "./driver.ts";
+import { type Driver, isDamage, isOutage } from "./driver.ts";
 
 export interface TransactionOptions {
   readonly driver: Driver;
@@ -22,7 +23,10 @@ export interface Results {
 }
 
 export interface Transactions {
-  /** Runs all calls. Those that succeed share a commit. An outage fails all of them, any other error only its own call. */
+  /**
+   * Runs all calls. Those that succeed share a commit, or few where a page is damaged. An outage fails all of them, any other error
+   * only its own call.
+   */
   runGroup(calls: readonly Work[]): Results;
 }
 
@@ -50,20 +54,31 @@ export function createTransactions(options: TransactionOptions): Transactions {
     }
   };
 
-  return {
-    runGroup(calls) {
-      try {
-        return runTogether(() => ({ values: calls.map(runOne), errors: NONE }));
-      } catch (error) {
-        if (isUnavailable(error) || calls.length === 1) return allFailed(calls, error);
-      }
-      try {
-        return runTogether(() => runInSavepoints(options, calls));
-      } catch (error) {
-        return allFailed(calls, error);
-      }
-    },
+  const runGroup = (calls: readonly Work[]): Results => {
+    try {
+      return runTogether(() => ({ values: calls.map(runOne), errors: NONE }));
+    } catch (error) {
+      if (isDamage(error)) return runHalves(calls, error);
+      if (isUnavailable(error) || calls.length === 1) return allFailed(calls, error);
+    }
+    try {
+      return runTogether(() => runInSavepoints(options, calls));
+    } catch (error) {
+      return isDamage(error) ? runHalves(calls, error) : allFailed(calls, error);
+    }
   };
+  /** SQLite commits no transaction in which it has met a damaged page, so its calls need several, until that one fails alone. */
+  const runHalves = (calls: readonly Work[], error: unknown): Results => {
+    if (calls.length === 1) return allFailed(calls, error);
+    const half = Math.ceil(calls.length / 2);
+    const [first, second] = [runGroup(calls.slice(0, half)), runGroup(calls.slice(half))];
+    const errors = [...second.errors].map(([index, each]) => [half + index, each] as const);
+    return {
+      values: calls.map((_, index) => (index < half ? first.values[index] : second.values[index - half])),
+      errors: new Map([...first.errors, ...errors]),
+    };
+  };
+  return { runGroup };
 }
 
 function runOne({ work }: Work): unknown {
@@ -134,6 +149,8 @@ function isUnavailable(error: unknown): boolean {
 /** Turns an outage into the store's own error, one for each call, since callers may add to theirs. */
 function toError(error: unknown): unknown {
   if (!isUnavailable(error)) return error;
+  if (isDamage(error))
+    return new StoreDamaged(`the database is damaged: ${errorText(error)}`, { cause: error });
   if (error instanceof StoreUnavailable) return new StoreUnavailable(error.message, { cause: error });
   return outage("the database cannot take the write", error);
 }

@@ -10,6 +10,7 @@ import {
   toIndexes,
   toProgress,
 } from "../../messages/message-rows.ts";
+import { PUT_OFF_MS, passOver } from "../../pass-over.ts";
 import { type InterruptionRow, toInterruptions } from "../../queue/interruptions.ts";
 import type { Queue, ReleasedJob } from "../../store.ts";
 import type { Database } from "../database/database.ts";
@@ -39,11 +40,14 @@ export function createClaim(db: Database, parts: ClaimParts): Pick<Queue, "claim
     "UPDATE messages SET status = 'sending' WHERE status = 'queued' AND id IN",
   );
 
-  const claimNow = (request: ClaimRequest): readonly ClaimedJob[] => {
+  const putOffReady = createPutOffReady(db);
+
+  const claimNow = (request: ClaimRequest, take: Take): readonly ClaimedJob[] => {
     const queue = parts.queues.numberOf(request.queue);
     if (queue === undefined) return [];
     const claimed: ClaimedJob[] = [];
-    const rows = leaseReady(queue, request);
+    const rows = leaseReady(queue, request, take);
+    take(rows);
     setSending(rows.flatMap((row) => (row.id !== null && !row.is_of_one_job ? [row.id] : [])));
     for (const row of rows) {
       const job = toClaimedJob(row, request.queue);
@@ -54,9 +58,23 @@ export function createClaim(db: Database, parts: ClaimParts): Pick<Queue, "claim
   };
 
   return {
-    claim: (request) => db.write(() => claimNow(request), request.limit),
+    claim: (request) =>
+      passOver(request.limit, {
+        run: (limit, take: Take) => db.write(() => claimNow({ ...request, limit }, take), limit),
+        putOff: ({ job_id }) => putOffReady(job_id, request.now),
+      }),
     release: createRelease(db, parts),
   };
+}
+
+type TakenJob = Pick<ReadyRow, "job_id" | "message_id">;
+
+type Take = (jobs: readonly TakenJob[]) => void;
+
+/** Makes a function that lets a job in line wait. */
+export function createPutOffReady(db: Database): (jobId: number, now: number) => Promise<number> {
+  const putOff = db.prepare("UPDATE jobs SET due_at = ? WHERE id = ? AND due_at IS NULL");
+  return (jobId, now) => db.write(() => putOff.run(now + PUT_OFF_MS, jobId));
 }
 
 function createRelease(db: Database, { messages, queues }: ClaimParts): Queue["release"] {
@@ -99,6 +117,7 @@ interface ReadyRow extends Omit<MessageRow, "id">, InterruptionRow {
   readonly envelope: string | null;
   readonly body: string | null;
   readonly job_id: number;
+  readonly message_id: string;
   readonly flow: number;
   /** The message's id; `null`, like all of its columns, if the message has been pruned. */
   readonly id: string | null;
@@ -109,7 +128,12 @@ interface ReadyRow extends Omit<MessageRow, "id">, InterruptionRow {
   readonly is_of_one_job: number | null;
 }
 
-type LeaseReady = (queue: number, request: Pick<ClaimRequest, "limit" | "now" | "leaseMs">) => ReadyRow[];
+/** If it fails because of the message of one of some jobs, it calls `take` with these. */
+type LeaseReady = (
+  queue: number,
+  request: Pick<ClaimRequest, "limit" | "now" | "leaseMs">,
+  take: Take,
+) => ReadyRow[];
 
 /**
  * Leases ready jobs of all flows in equal shares. A loose index scan steps from flow to flow, so the cost depends on the flows
@@ -118,22 +142,16 @@ type LeaseReady = (queue: number, request: Pick<ClaimRequest, "limit" | "now" | 
 function createLeaseReady(db: Database): LeaseReady {
   const lastFlow = new Map<number, number>();
   const flowsFrom = createFlowScan(db);
-  const ofMessage = `${MESSAGE_COLUMNS}, envelope, body`.split(", ").map((column) => `messages.${column}`);
-  const earliest = db.prepare<ReadyRow>(
-    `SELECT jobs.id AS job_id, jobs.flow, jobs.parts AS job_parts, claim, attempt, was_interrupted,
-       interruptions, interrupted_claim, first_job = last_job AS is_of_one_job, ${ofMessage}
-     FROM jobs LEFT JOIN messages ON messages.id = jobs.message_id
-     WHERE due_at IS NULL AND queue = +? AND flow = +? ORDER BY deadline, jobs.id LIMIT ?`,
-  );
+  const readSome = createReadSome(db);
   const setLeased = createForIds(
     db,
     "UPDATE jobs SET due_at = ?, is_leased = 1, claim = claim + 1 WHERE id IN",
   );
 
-  return (queue, { limit, now, leaseMs }) => {
+  return (queue, { limit, now, leaseMs }, take) => {
     const leased: ReadyRow[] = [];
     const leaseSome = (flow: number, wanted: number): number => {
-      const jobs = earliest.all(queue, flow, wanted);
+      const jobs = readSome(take, queue, flow, wanted);
       const ids = jobs.map((job) => job.job_id);
       setLeased(ids, now + leaseMs);
       leased.push(...jobs);
@@ -151,6 +169,29 @@ function createLeaseReady(db: Database): LeaseReady {
       flows = withMore;
     }
     return leased;
+  };
+}
+
+/** Reads the first jobs of a flow with their messages. If it fails because of one of these, it calls `take` with the jobs. */
+function createReadSome(db: Database) {
+  const ofMessage = `${MESSAGE_COLUMNS}, envelope, body`.split(", ").map((column) => `messages.${column}`);
+  const earliest = db.prepare<ReadyRow>(
+    `SELECT jobs.id AS job_id, jobs.message_id, jobs.flow, jobs.parts AS job_parts, claim, attempt, was_interrupted,
+       interruptions, interrupted_claim, first_job = last_job AS is_of_one_job, ${ofMessage}
+     FROM jobs LEFT JOIN messages ON messages.id = jobs.message_id
+     WHERE due_at IS NULL AND queue = +? AND flow = +? ORDER BY deadline, jobs.id LIMIT ?`,
+  );
+  const withoutMessages = db.prepare<TakenJob>(
+    `SELECT id AS job_id, message_id FROM jobs
+     WHERE due_at IS NULL AND queue = +? AND flow = +? ORDER BY deadline, id LIMIT ?`,
+  );
+  return (take: Take, ...of: readonly [queue: number, flow: number, wanted: number]) => {
+    try {
+      return earliest.all(...of);
+    } catch (error) {
+      take(withoutMessages.all(...of));
+      throw error;
+    }
   };
 }
 

@@ -1,9 +1,11 @@
 import { applyExpiry } from "../../../core/messages/expiry.ts";
 import { toIndexes, toProgress } from "../../messages/message-rows.ts";
+import { passOver } from "../../pass-over.ts";
 import type { Queue } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import { createEnding, type EndingParts } from "../messages/ending.ts";
 import type { SuppressionList } from "../suppressions/suppression-list.ts";
+import { createPutOffReady } from "./claim.ts";
 
 export interface ExpireParts extends EndingParts {
   readonly suppressions: SuppressionList;
@@ -23,11 +25,16 @@ export function createExpire(db: Database, parts: ExpireParts): Queue["expire"] 
   const end = createEnd(parts);
   let last: Flow = START;
 
-  const expireNow = (now: number, limit: number): number => {
+  const putOffReady = createPutOffReady(db);
+
+  const expireNow = (now: number, limit: number, take: (rows: readonly OverdueRow[]) => void): number => {
+    const taken: OverdueRow[] = [];
     let moved = 0;
     for (let seen = 0; seen < MAX_FLOWS && moved < limit; seen++) {
       const flow = nextFlow(last);
       const rows = flow ? overdue.all(flow.queue, flow.flow, now, limit - moved) : [];
+      taken.push(...rows);
+      take(taken);
       for (const row of rows) {
         end(row, now);
         remove.run(row.id);
@@ -39,7 +46,12 @@ export function createExpire(db: Database, parts: ExpireParts): Queue["expire"] 
     }
     return moved;
   };
-  return (now, limit) => db.write(() => expireNow(now, limit), limit);
+  return (now, limit) =>
+    passOver(limit, {
+      run: (most, take: (rows: readonly OverdueRow[]) => void) =>
+        db.write(() => expireNow(now, most, take), most),
+      putOff: ({ id }) => putOffReady(id, now),
+    });
 }
 
 interface Flow {

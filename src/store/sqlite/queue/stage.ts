@@ -1,5 +1,6 @@
 import { applyInterruption } from "../../../core/messages/progress.ts";
-import { NOTHING_IN_FLIGHT } from "../../../core/queue/in-flight-jobs.ts";
+import { NOTHING_IN_FLIGHT, type Sweeper } from "../../../core/queue/in-flight-jobs.ts";
+import { PUT_OFF_MS, passOver } from "../../pass-over.ts";
 import type { Queue } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { MessageLog } from "../messages/message-log.ts";
@@ -31,19 +32,12 @@ export function createStage(
      WHERE is_leased = ? AND due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?`,
   );
   const ready = db.prepare(READY);
+  const putOff = db.prepare("UPDATE jobs SET due_at = ? WHERE id = ? AND due_at <= ?");
   const first = db.prepare<{ due_at: number | null }>(
     "SELECT min(due_at) AS due_at FROM jobs WHERE is_leased = ? AND due_at IS NOT NULL",
   );
-  const hasLeasedJob = db.prepare(HAS_LEASED_JOB);
 
-  const interrupt = (messageId: string, now: number) => {
-    const message = messages.readLeased(messageId);
-    if (!message) return;
-    const step = applyInterruption(message.progress, now);
-    if (step.entries.length > 0) messages.save(message.row, step);
-    if (hasLeasedJob.get(messageId)) messages.moveStatus(messageId, "queued", "sending");
-  };
-
+  const interrupt = createInterrupt(db, messages);
   const stageOne = (row: WaitingRow, now: number) => {
     ready.run(now, row.id);
     if (row.is_leased === 1) interrupt(row.message_id, now);
@@ -51,20 +45,43 @@ export function createStage(
     queues.notify(queues.nameOf(row.queue));
   };
 
-  return {
-    stage: (now, limit, { inFlight } = NOTHING_IN_FLIGHT) =>
+  const stageSome = (now: number, { inFlight }: Sweeper) => {
+    const held = new Set(inFlight);
+    return (limit: number, take: (rows: readonly WaitingRow[]) => void) =>
       db.write(() => {
-        const leased = due.all(1, now, limit + inFlight.length).filter(({ id }) => !inFlight.includes(id));
+        const leased = due.all(1, now, limit + held.size).filter(({ id }) => !held.has(id));
         leased.splice(limit);
         const rows = [...leased, ...due.all(0, now, limit - leased.length)];
+        take(rows);
         for (const row of rows) stageOne(row, now);
         return rows.length;
-      }, limit),
+      }, limit);
+  };
+
+  return {
+    stage: (now, limit, sweeper = NOTHING_IN_FLIGHT) =>
+      passOver(limit, {
+        run: stageSome(now, sweeper),
+        // A lease lasts so much longer.
+        putOff: ({ id }) => db.write(() => putOff.run(now + PUT_OFF_MS, id, now)),
+      }),
     nextDueAt: () =>
       db.read(() => {
         const times = [first.get(0)?.due_at, first.get(1)?.due_at].filter((at) => typeof at === "number");
         return times.length > 0 ? Math.min(...times) : undefined;
       }),
+  };
+}
+
+/** Notes that an attempt was interrupted: its lease has run out. */
+function createInterrupt(db: Database, messages: MessageLog): (messageId: string, now: number) => void {
+  const hasLeasedJob = db.prepare(HAS_LEASED_JOB);
+  return (messageId, now) => {
+    const message = messages.readLeased(messageId);
+    if (!message) return;
+    const step = applyInterruption(message.progress, now);
+    if (step.entries.length > 0) messages.save(message.row, step);
+    if (hasLeasedJob.get(messageId)) messages.moveStatus(messageId, "queued", "sending");
   };
 }
 

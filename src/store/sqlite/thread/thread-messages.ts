@@ -4,7 +4,8 @@
  */
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import type { MigrationStep } from "../../on-migration.ts";
-import { StoreUnavailable } from "../../store.ts";
+import { StoreDamaged } from "../../outage.ts";
+import { RowPutOff, StoreUnavailable } from "../../store.ts";
 import { isOutage } from "../database/driver.ts";
 
 /** What a store's thread is given as its `workerData`. */
@@ -60,21 +61,29 @@ export interface Answers {
 }
 
 export interface Failure {
-  readonly kind: "outage" | "bug";
+  readonly kind: "outage" | "damage" | "row" | "bug";
   readonly message: string;
   readonly stack?: string | undefined;
 }
 
 export function toFailure(error: unknown): Failure {
-  const kind = error instanceof StoreUnavailable || isOutage(error) ? "outage" : "bug";
+  const kind = kindOf(error);
   return error instanceof Error
     ? { kind, message: error.message, stack: error.stack }
     : { kind, message: String(error) };
 }
 
+function kindOf(error: unknown): Failure["kind"] {
+  if (error instanceof RowPutOff) return "row";
+  if (error instanceof StoreDamaged) return "damage";
+  return error instanceof StoreUnavailable || isOutage(error) ? "outage" : "bug";
+}
+
 /** An error for each caller, since callers may add to theirs. */
 export function toError({ kind, message, stack }: Failure): Error {
   if (kind === "outage") return new StoreUnavailable(message);
+  if (kind === "damage") return new StoreDamaged(message);
+  if (kind === "row") return new RowPutOff(message);
   const error = new Error(message);
   if (stack !== undefined) error.stack = stack;
   return error;

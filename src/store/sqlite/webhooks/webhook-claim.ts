@@ -1,6 +1,8 @@
 import type { ClaimedWebhook, Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import type { InboundRow } from "../../inbound/inbound-rows.ts";
+import { PUT_OFF_MS, passOver } from "../../pass-over.ts";
 import type { Outbox, WebhookClaim } from "../../store.ts";
+import { eventsOf, someOf } from "../../webhooks/some-lanes.ts";
 import {
   createBodyWriter,
   type EventRow,
@@ -18,12 +20,14 @@ export function createWebhookClaim(
   db: Database,
   { accounts, log }: { readonly accounts: AccountCache; readonly log: WebhookLog },
 ): Pick<Outbox, "claim" | "readyLanes"> {
-  const oldest = db.prepare<ReadyRow>(readySql("w.id"));
-  const newest = db.prepare<ReadyRow>(readySql("w.id DESC"));
+  const readSome = createReadSome(db);
   const lease = db.prepare(
     "UPDATE webhooks SET state = 'leased', due_at = ?, claim = claim + 1 WHERE id = ?",
   );
   const remove = db.prepare("DELETE FROM webhooks WHERE id = ?");
+  const putOff = db.prepare(
+    "UPDATE webhooks SET state = 'waiting', due_at = ? WHERE id = ? AND state = 'ready'",
+  );
   const write = createWriter(db);
   const keyOf = ({ accountId, host }: Lane) => toLane(accounts.byId(accountId)?.number ?? -1, host);
 
@@ -38,15 +42,42 @@ export function createWebhookClaim(
     lease.run(dueAt, id);
     return [{ id, claim: row.claim + 1, messageId, sequence, lane, failures, ...written }];
   };
-  const claimNow = ({ lanes, now, leaseMs }: WebhookClaim) =>
-    lanes.flatMap(({ lane, limit, isNewestFirst }) =>
-      (isNewestFirst ? newest : oldest)
-        .all(keyOf(lane), limit)
-        .flatMap((row) => claimOne(row, lane, now + leaseMs)),
-    );
+  const claimNow = ({ lanes, now, leaseMs }: WebhookClaim, take: Take) => {
+    const taken: TakenRow[] = [];
+    return lanes.flatMap(({ lane, limit, isNewestFirst }) => {
+      const rows = readSome([keyOf(lane), limit], isNewestFirst ?? false, take);
+      taken.push(...rows);
+      take(taken);
+      return rows.flatMap((row) => claimOne(row, lane, now + leaseMs));
+    });
+  };
   return {
-    claim: (request) => db.write(() => claimNow(request), weightOf(request)),
+    claim: (request) =>
+      passOver(eventsOf(request), {
+        run: (limit, take: Take) => db.write(() => claimNow(someOf(request, limit), take), limit),
+        putOff: ({ number }) => db.write(() => putOff.run(request.now + PUT_OFF_MS, number)),
+      }),
     readyLanes: createLaneScan(db, accounts, keyOf),
+  };
+}
+
+/**
+ * Reads the first events of a lane. If it fails because of one of them, it calls `take` with the oldest: these are put off until that
+ * one is among them.
+ */
+function createReadSome(db: Database) {
+  const oldest = db.prepare<ReadyRow>(readySql("w.id"));
+  const newest = db.prepare<ReadyRow>(readySql("w.id DESC"));
+  const withoutMessages = db.prepare<TakenRow>(
+    "SELECT id AS number, message_id FROM webhooks WHERE state = 'ready' AND lane = +? ORDER BY id LIMIT ?",
+  );
+  return (of: readonly [lane: string, limit: number], isNewestFirst: boolean, take: Take) => {
+    try {
+      return (isNewestFirst ? newest : oldest).all(...of);
+    } catch (error) {
+      take(withoutMessages.all(...of));
+      throw error;
+    }
   };
 }
 
@@ -60,6 +91,10 @@ const readySql = (order: "w.id" | "w.id DESC") => `
   LEFT JOIN contents c ON c.id = m.content
   LEFT JOIN timeline t ON t.message_id = w.message_id AND t.position = w.position
   WHERE w.state = 'ready' AND w.lane = +? ORDER BY ${order} LIMIT ?`;
+
+type TakenRow = Pick<ReadyRow, "number" | "message_id">;
+
+type Take = (rows: readonly TakenRow[]) => void;
 
 interface ReadyRow extends EventRow {
   readonly number: number;
@@ -98,8 +133,4 @@ function createWriter(db: Database): (row: ReadyRow, accountId: string) => Webho
     const inbound = findInbound.get(row.message_id);
     return inbound && inboundBody(inbound);
   };
-}
-
-function weightOf({ lanes }: WebhookClaim): number {
-  return lanes.reduce((sum, { limit }) => sum + limit, 0);
 }

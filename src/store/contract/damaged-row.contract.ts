@@ -1,0 +1,137 @@
+import { expect, test } from "bun:test";
+import { sendAndReceive, states, take } from "./outbox.contract.ts";
+import { HOUR, inWorld, type OpenStore, rejection, SECOND, sent, type World } from "./world.contract.ts";
+
+const MINUTE = 60 * SECOND;
+
+/** How long the row waits. */
+const PUT_OFF = 5 * MINUTE;
+
+/** Makes a message's row unreadable; resolves with a function that mends it. */
+async function damage({ inside }: World, id: string): Promise<() => Promise<void>> {
+  await inside.change(`UPDATE messages SET error = 'nonsense' WHERE id = '${id}'`);
+  return async () => void (await inside.change(`UPDATE messages SET error = NULL WHERE id = '${id}'`));
+}
+
+/** Repeats a call until it is no longer rejected for a row; resolves with its result, and what it was rejected with. */
+async function untilPassed<T>(call: () => Promise<T>): Promise<{ value: T; putOff: readonly string[] }> {
+  const putOff: string[] = [];
+  for (;;) {
+    try {
+      return { value: await call(), putOff };
+    } catch (error) {
+      if (!(error instanceof Error) || error.name !== "RowPutOff") throw error;
+      putOff.push(error.message);
+    }
+  }
+}
+
+export function damagedRowContract(open: OpenStore): void {
+  test(
+    "a message that cannot be read keeps no other waiting in its queue, and is claimed once it can be",
+    inWorld(open, async (world) => {
+      const [first = "", bad = "", ...others] = await world.sms({
+        to: ["+1415555010", "+1415555011", "+1415555012"],
+      });
+      const mend = await damage(world, bad);
+      const claimed: string[] = [];
+      const claimAll = async () => {
+        for (;;) {
+          const { value, putOff } = await untilPassed(() => world.claim(2));
+          claimed.push(...value.map(({ messageId }) => messageId), ...putOff);
+          if (value.length === 0) return;
+        }
+      };
+      await claimAll();
+      const told = expect.stringMatching(new RegExp(`^message ${bad}, put off for 5 minutes: .*JSON`));
+      expect(claimed.toSorted()).toEqual([first, ...others, told].toSorted());
+      await mend();
+      world.clock.now += PUT_OFF;
+      await world.store.queue.stage(world.clock.now, 10);
+      expect((await world.claim()).map(({ messageId }) => messageId)).toContain(bad);
+    }),
+  );
+
+  test(
+    "nor one whose attempt was interrupted keep others from going back in line",
+    inWorld(open, async (world) => {
+      const ids = await world.sms({ to: ["+1415555010", "+1415555011", "+1415555012"] });
+      const [, bad = ""] = ids;
+      await world.claim();
+      const mend = await damage(world, bad);
+      world.clock.now += HOUR;
+      const staged = () => untilPassed(() => world.store.queue.stage(world.clock.now, 10));
+      const moved: number[] = [];
+      for (let last = 1; last > 0; moved.push(last)) last = (await staged()).value;
+      expect(moved.reduce((sum, count) => sum + count)).toBe(2);
+      await mend();
+      world.clock.now += PUT_OFF;
+      expect((await staged()).value).toBe(1);
+      expect(await world.claim()).toHaveLength(3);
+    }),
+  );
+
+  test(
+    "nor one whose window is over keep others from expiring",
+    inWorld(open, async (world) => {
+      const expiresAt = world.clock.now + MINUTE;
+      const [first = "", bad = "", last = ""] = await world.sms({
+        to: ["+1415555010", "+1415555011", "+1415555012"],
+        expiresAt,
+      });
+      const mend = await damage(world, bad);
+      world.clock.now += HOUR;
+      const expire = () => untilPassed(() => world.store.queue.expire(world.clock.now, 10));
+      while ((await expire()).value > 0);
+      expect([await world.status(first), await world.status(last)]).toEqual(["expired", "expired"]);
+      await mend();
+      world.clock.now += PUT_OFF;
+      await world.store.queue.stage(world.clock.now, 10);
+      await expire();
+      expect(await world.status(bad)).toBe("expired");
+    }),
+  );
+
+  test(
+    "an event that cannot be read keeps no other webhook waiting, and is claimed once it can be",
+    inWorld(open, async (world) => {
+      const [first, bad, last] = [
+        await sendAndReceive(world),
+        await sendAndReceive(world),
+        await sendAndReceive(world),
+      ];
+      await world.inside.change(`UPDATE timeline SET detail = 'nonsense' WHERE message_id = '${bad}'`);
+      const claimed: string[] = [];
+      for (let count = 1; count > 0; ) {
+        const { value, putOff } = await untilPassed(() => take(world));
+        claimed.push(...value.map(({ messageId }) => messageId), ...putOff.map(() => "put off"));
+        count = value.length;
+      }
+      expect(claimed.toSorted()).toEqual([first, last, "put off"].toSorted());
+      expect(await states(world, bad)).toEqual(["1 waiting", "2 held"]);
+      await world.inside.change(`UPDATE timeline SET detail = NULL WHERE message_id = '${bad}'`);
+      world.clock.now += PUT_OFF;
+      await world.store.outbox.stage(world.clock.now, 10);
+      expect((await take(world)).map(({ messageId }) => messageId)).toContain(bad);
+    }),
+  );
+
+  test(
+    "a result or receipt that the store cannot take fails alone, beside those that share its commit",
+    inWorld(open, async (world) => {
+      await world.sms({ to: ["+1415555010", "+1415555011", "+1415555012"] });
+      const [first, bad, last] = await world.claim();
+      if (!first || !bad || !last) throw new Error("three were accepted");
+      const mend = await damage(world, bad.messageId);
+      const settled = [world.settle(first), rejection(world.settle(bad)), world.settle(last)];
+      expect(await Promise.all(settled)).toEqual([true, expect.any(Error), true]);
+      await mend();
+      expect(await world.settle(bad, { outcomes: [sent(`p-${bad.messageId}`)] })).toBe(true);
+      await damage(world, bad.messageId);
+      const receive = ({ messageId }: { messageId: string }) => world.receive(`p-${messageId}`);
+      await Promise.all([receive(first), rejection(receive(bad)), receive(last)]);
+      expect(await world.status(first.messageId)).toBe("delivered");
+      expect(await world.status(last.messageId)).toBe("delivered");
+    }),
+  );
+}
