@@ -22,7 +22,7 @@ export function parseAnswerHeader(text: string): AnswerHeader | undefined {
     status: Number(status),
     ...(retryAfter !== undefined && { retryAfter }),
     framing,
-    isPersistent: minor === "1" && isPersistent(fields),
+    isPersistent: minor === "1" && isPersistent(fields) && !(framing === "none" && hasBody(fields)),
   };
 }
 
@@ -63,6 +63,11 @@ function framingOf(status: number, fields: Fields): AnswerHeader["framing"] | un
   if (length === undefined) return "close";
   const [first = "", ...others] = length.split(",").map((each) => each.trim());
   return /^\d{1,15}$/.test(first) && others.every((other) => other === first) ? Number(first) : undefined;
+}
+
+/** Whether a body is announced. Where an answer has none by its status, some servers send it all the same, perhaps later. */
+function hasBody(fields: Fields): boolean {
+  return fields.has("transfer-encoding") || Number(fields.get("content-length") ?? "0") !== 0;
 }
 
 /** False if there are two framings at once: then it is not certain where the next answer begins (RFC 9112 §6.3). */

@@ -113,6 +113,23 @@ test("an upgrade is an answer like others, and a second answer that nobody asked
   }
 });
 
+test.each([
+  ["a length", "content-length: 2", "ok"],
+  ["chunks", "transfer-encoding: chunked", "2\r\nok\r\n0\r\n\r\n"],
+])("a 204 with a body of %s that comes later spoils no other delivery", async (_, framing, body) => {
+  const speak = (socket: Socket) => {
+    let posts = 0;
+    socket.on("data", () => {
+      if (++posts > 1) return void socket.write(`${body}HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n`);
+      socket.write(`HTTP/1.1 204 No Content\r\n${framing}\r\n\r\n`);
+    });
+  };
+  const { port, stop } = await startRawPeer(speak, TLS);
+  for (let each = 0; each < 2; each++)
+    expect(await rig.post(`https://hooks.test:${port}/`)).toMatchObject({ kind: "answered", status: 204 });
+  await stop();
+});
+
 test("what is shown of an answer is one line without control characters, in whole characters", async () => {
   const shown = async (body: string) => {
     rig.receiver.behave({ kind: "answer", status: 500, body });

@@ -18,6 +18,11 @@ const ANSWERS: readonly (readonly [string, string, ReturnType<typeof read>])[] =
   ["a length", `${OK}Content-Length: 2\r\n\r\nok`, { reading: "ended", status: 200, head: "ok" }],
   ["no length: it ends with the connection", `${OK}\r\nok`, { reading: "more", status: 200, head: "ok" }],
   ["no body", "HTTP/1.1 204 No Content\r\n\r\n", { reading: "ended", status: 204, head: "" }],
+  [
+    "no body, which it says",
+    "HTTP/1.1 204 No Content\r\ncontent-length: 0\r\n\r\n",
+    { reading: "ended", status: 204, head: "" },
+  ],
   ["no reason", "HTTP/1.1 204\r\n\r\n", { reading: "ended", status: 204, head: "" }],
   [
     "lines without CR",
@@ -93,6 +98,11 @@ const LAST: readonly (readonly [string, string, ReturnType<typeof read>])[] = [
     "changes the protocol",
     "HTTP/1.1 101 x\r\nupgrade: y\r\n\r\n",
     { reading: "enough", status: 101, head: "" },
+  ],
+  [
+    "has a body by its length, and none by its status",
+    "HTTP/1.1 204 No Content\r\ncontent-length: 2\r\n\r\n",
+    { reading: "enough", status: 204, head: "" },
   ],
   ["has chunks that are none", `${CHUNKED}zz\r\nok`, { reading: "enough", status: 200, head: "" }],
   ["has a chunk longer than it says", `${CHUNKED}1\r\nok\r\n`, { reading: "enough", status: 200, head: "o" }],
