@@ -1,6 +1,6 @@
 import type { Log } from "../core/log.ts";
 import type { Sweeper } from "../core/queue/in-flight-jobs.ts";
-import { DAY_MS, RETENTION_MS } from "../core/time/durations.ts";
+import { DAY_MS, HOUR_MS, RETENTION_MS } from "../core/time/durations.ts";
 import { type Chore, type Chores, type ChoresOptions, createChores } from "../core/work/chores.ts";
 import type { Queue, Store } from "../store/store.ts";
 
@@ -36,7 +36,7 @@ export function storeChores({
     { name: "prepare days", everyMs: 60_000, run: (now) => retention.prepareDays(now) },
     { name: "erase", everyMs: 1_000, run: (now) => erasures.advance(now, 4 * CHUNK), isPatient: true },
     { name: "wipe", everyMs: 30_000, run: () => retention.wipeContents(CHUNK) },
-    prune("messages", (now) => retention.pruneMessages(oldMessages(now))),
+    prune("messages", (now) => retention.pruneMessages({ ...oldMessages(now), quietSince: now - QUIET_MS })),
     prune("suppressions", (now) => retention.pruneSuppressions(now, CHUNK)),
     prune("keys", (now) => retention.pruneIdempotencyKeys(now, CHUNK)),
     {
@@ -67,6 +67,12 @@ function oldMessages(now: number) {
 
 /** From day 16 on a message's rows are deleted even if it is not final. */
 const LONGEST_KEPT_MS = 16 * DAY_MS;
+
+/**
+ * How long what became of a message can be read in the event feed, however old the message was by then: one may be scheduled for the
+ * moment at which it is seven days old. With the store's rounds of six hours that is less than a day.
+ */
+const QUIET_MS = 12 * HOUR_MS;
 
 /** How long a long message from a handset waits for its missing parts; then it is shown without them. */
 const PARTS_PATIENCE_MS = 10 * 60_000;

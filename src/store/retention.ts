@@ -6,10 +6,16 @@ export interface Retention {
   wipeContents(limit: number): Promise<number>;
   /**
    * Deletes messages created before `before` that are final and whose webhooks have come to their end, and all created before
-   * `atLatest`, with everything that belongs to them. PostgreSQL deletes whole days (UTC): a day's messages once the entire day is
+   * `atLatest`, with everything that belongs to them. Those whose timeline has an entry from `quietSince` on stay, if that is given:
+   * what became of one may have just been told. PostgreSQL deletes whole days (UTC): a day's messages once the entire day is
    * that old, their contents a day later.
    */
-  pruneMessages(bounds: { before: number; atLatest: number; limit: number }): Promise<number>;
+  pruneMessages(bounds: {
+    before: number;
+    atLatest: number;
+    quietSince?: number;
+    limit: number;
+  }): Promise<number>;
   /** Deletes expired idempotency keys, with the answers saved under them. */
   pruneIdempotencyKeys(now: number, limit: number): Promise<number>;
   /** Deletes suppressions that have ended, and soft bounces that are too old to count. */

@@ -81,6 +81,28 @@ onBothStores(() => {
     await expectNothingLeft();
   });
 
+  test("what became of a message that was scheduled for seven days later stays in the event feed for half a day, and goes within a day", async () => {
+    // PostgreSQL deletes a day once it is over: here that is soon.
+    postrider.leap(11.9 * HOUR_MS);
+    const createdAt = postrider.now();
+    const schedule_at = new Date(createdAt + 7 * DAY_MS - 30_000).toISOString();
+    const { message } = await send(DELIVERED, {}, { dlt_template_id: "1107160000000000001", schedule_at });
+    const told = async () => {
+      const headers = { Authorization: `Bearer ${message.apiKey}` };
+      const response = await fetch(`${postrider.url}/v1/events`, { headers });
+      return ((await response.json()) as { data: { type: string }[] }).data.map(({ type }) => type);
+    };
+    postrider.leap(7 * DAY_MS - 2 * ROUND_MS);
+    await postrider.pass(4 * ROUND_MS);
+    expect(await postrider.status(message)).toBe("404");
+    postrider.leap(createdAt + 7 * DAY_MS + 11.5 * HOUR_MS - postrider.now());
+    await postrider.pass(3 * ROUND_MS);
+    expect(await told()).toEqual(["sms.sent", "sms.delivered"]);
+    postrider.leap(12.5 * HOUR_MS);
+    await postrider.passUntil(async () => (await told()).length === 0, 3 * ROUND_MS);
+    expect(await rowsLeft()).toMatchObject({ messages: 0, timeline: 0 });
+  });
+
   test("a message that never came to an end is not found after seven days, and its rows are gone on day 16", async () => {
     const { message } = await send(NO_RECEIPT);
     await postrider.reached(message, "sent");

@@ -4,6 +4,7 @@ import type { FeedEvent } from "../../core/webhooks/feed-event.ts";
 import {
   DAY,
   deferred,
+  HOUR,
   inWorld,
   numberAll,
   type OpenStore,
@@ -174,6 +175,30 @@ export function eventFeedContract(open: OpenStore): void {
       await world.settle(second!);
       await numberAll(world);
       expect(told).toEqual([[account.id]]);
+    }),
+  );
+
+  test(
+    "the events of a message that has come to its end only now stay for as long as it is to be quiet, and no longer",
+    inWorld(open, async (world) => {
+      const { sms, claimOne, settle, receive, inside, clock } = world;
+      const [id = ""] = await sms();
+      const [unfinished = ""] = await sms({ queue: "slow" });
+      clock.now += 8 * DAY;
+      await settle(await claimOne());
+      await receive(`p-${id}`);
+      const leftAfterPruning = async () => {
+        const bounds = { before: clock.now - 6 * DAY, atLatest: 0, quietSince: clock.now - 12 * HOUR };
+        while ((await world.store.retention.pruneMessages({ ...bounds, limit: 10 })) > 0);
+        return (await readAll(world)).events.map(nameOf);
+      };
+      expect(await leftAfterPruning()).toEqual(["sms.sent", "sms.delivered"]);
+      clock.now += 11 * HOUR;
+      expect(await leftAfterPruning()).toEqual(["sms.sent", "sms.delivered"]);
+      clock.now += 7 * HOUR;
+      expect(await leftAfterPruning()).toEqual([]);
+      expect(await inside.countRows(id)).toBe(0);
+      expect(await inside.countRows(unfinished)).toBeGreaterThan(0);
     }),
   );
 

@@ -8,9 +8,11 @@ export interface OldRows<Row> {
   /** Selects the rows with ids above ?1 and below ?2, in order of id, ?3 at most. */
   readonly sql: string;
   /** Whether a row goes once it is past its retention; otherwise it stays until the latest day. */
-  readonly isOver: (row: Row) => boolean;
+  readonly isOver: (row: Row, bounds: Bounds) => boolean;
   readonly remove: (rows: readonly Row[]) => void;
 }
+
+type Bounds = Parameters<Retention["pruneMessages"]>[0];
 
 /** How many rows one call deletes. With everything that belongs to it, a message takes some ten statements. */
 const MAX_PRUNED = 100;
@@ -35,20 +37,24 @@ export function createOldWalk<Row extends { readonly id: string }>(
     remove(over);
     return over.length;
   };
-  const pruneFrom = (last: string, before: number, limit: number) => {
+  const pruneFrom = (last: string, bounds: Bounds, limit: number) => {
     const maxExamined = limit * EXAMINED_PER_LIMIT;
-    const rows = old.all(last, firstUuidAt(before), maxExamined);
-    const over = rows.values().filter(isOver).take(limit).toArray();
+    const rows = old.all(last, firstUuidAt(bounds.before), maxExamined);
+    const over = rows
+      .values()
+      .filter((row) => isOver(row, bounds))
+      .take(limit)
+      .toArray();
     remove(over);
     const isAtLimit = over.length === limit;
     const isAtEnd = !isAtLimit && rows.length < maxExamined;
     const lastExamined = isAtLimit ? over.at(-1) : rows.at(-1);
     return { pruned: over.length, last: lastExamined?.id ?? last, isAtEnd };
   };
-  return async ({ before, atLatest, limit }) => {
-    const last = round.from(before);
-    const most = Math.min(limit, MAX_PRUNED);
-    const work = () => pruneOldest(atLatest, most) || pruneFrom(last, before, most);
+  return async (bounds) => {
+    const last = round.from(bounds.before);
+    const most = Math.min(bounds.limit, MAX_PRUNED);
+    const work = () => pruneOldest(bounds.atLatest, most) || pruneFrom(last, bounds, most);
     const done = await db.write(work, most);
     if (typeof done === "number") return done;
     // Only now, since what was rolled back has to be examined again.

@@ -57,9 +57,13 @@ interface OldRow {
 
 function createMessagePrune(db: Database): Pruning["pruneMessages"] {
   const telling = db.prepare(`SELECT 1 FROM webhooks WHERE message_id = ? AND ${UNFINISHED} LIMIT 1`);
+  const moving = db.prepare("SELECT 1 FROM timeline WHERE message_id = ? AND at >= ? LIMIT 1");
+  const isQuiet = (id: string, since: number | undefined) =>
+    since === undefined || moving.get(id, since) === undefined;
   return createOldWalk<OldRow>(db, {
     sql: "SELECT id, status, content FROM messages WHERE id > ? AND id < ? ORDER BY id LIMIT ?",
-    isOver: ({ id, status }) => FINAL_STATUSES.has(status) && telling.get(id) === undefined,
+    isOver: ({ id, status }, { quietSince }) =>
+      FINAL_STATUSES.has(status) && telling.get(id) === undefined && isQuiet(id, quietSince),
     remove: createMessageRemoval(db),
   });
 }

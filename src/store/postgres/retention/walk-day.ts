@@ -49,7 +49,8 @@ function wasByWrongClock({ day, is_last: isLast }: OldDay, { atLatest }: Step["b
 async function walkOn(session: Session, { day, bounds, maxKept }: Step, old: OldDay): Promise<number> {
   const maxExamined = bounds.limit * EXAMINED_PER_LIMIT;
   const end = lowestUuid(day + 1);
-  const rows = await session.query<ExaminedRow>(EXAMINE, [old.position, end, maxExamined]);
+  const since = bounds.quietSince ?? null;
+  const rows = await session.query<ExaminedRow>(EXAMINE, [old.position, end, maxExamined, since]);
   const isEnd = rows.length < maxExamined;
   const position = isEnd ? end : (rows.at(-1)?.id ?? end);
   const { kept, gone } = separate(rows, old);
@@ -77,17 +78,26 @@ interface ExaminedRow extends RemovedMessage {
   readonly status: MessageStatus;
   /** Whether a webhook about it has not come to its end. */
   readonly is_telling: boolean;
+  /** Whether its timeline has an entry from `quietSince` on. */
+  readonly is_moving: boolean;
 }
 
 /** With a limit, so that the planner looks up each message's webhooks, and does not read all webhooks to join them. */
 const TELLING = `(SELECT true FROM webhooks w WHERE w.message_id = m.id AND w.${UNFINISHED} LIMIT 1)`;
 
-const EXAMINE = `SELECT id, status, content, ${TELLING} IS TRUE AS is_telling FROM messages m
+/**
+ * `since`: a parameter, `quietSince`; NULL makes it NULL. Says once more between which ids the messages are, so that only the table
+ * of their day is looked at: otherwise each of them costs the choice among the tables of all days.
+ */
+const moving = (since: "$4" | "$5") => `(SELECT true FROM timeline t
+    WHERE t.message_id = m.id AND t.message_id >= $1 AND t.message_id < $2 AND t.at >= ${since}::bigint LIMIT 1)`;
+
+const EXAMINE = `SELECT id, status, content, ${TELLING} IS TRUE AS is_telling, ${moving("$4")} IS TRUE AS is_moving FROM messages m
   WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3`;
 
 function separate(rows: readonly ExaminedRow[], { is_last: isLast }: OldDay) {
-  const stays = ({ status, is_telling: isTelling }: ExaminedRow) =>
-    !isLast && (!FINAL_STATUSES.has(status) || isTelling);
+  const stays = ({ status, is_telling: isTelling, is_moving: isMoving }: ExaminedRow) =>
+    !isLast && (!FINAL_STATUSES.has(status) || isTelling || isMoving);
   return { kept: rows.filter(stays).map(({ id }) => id), gone: rows.filter((row) => !stays(row)) };
 }
 
@@ -117,11 +127,13 @@ async function endDay(session: Session, old: OldDay, before: number): Promise<nu
 
 /** Deletes messages that stayed, but have ended since. */
 async function removeFinal(session: Session, { day, bounds }: Step): Promise<number> {
-  const values = [lowestUuid(day), lowestUuid(day + 1), [...FINAL_STATUSES], bounds.limit];
+  const since = bounds.quietSince ?? null;
+  const values = [lowestUuid(day), lowestUuid(day + 1), [...FINAL_STATUSES], bounds.limit, since];
   const rows = await session.query<RemovedMessage>(FINAL, values);
   await removeMessages(session, rows);
   return rows.length;
 }
 
 const FINAL = `SELECT id, content FROM messages m
-  WHERE id >= $1 AND id < $2 AND status = ANY($3) AND ${TELLING} IS NULL ORDER BY id LIMIT $4`;
+  WHERE id >= $1 AND id < $2 AND status = ANY($3) AND ${TELLING} IS NULL AND ${moving("$5")} IS NULL
+  ORDER BY id LIMIT $4`;
