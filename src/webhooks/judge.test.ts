@@ -99,6 +99,7 @@ describe("the host", () => {
         kind: "failing",
         reason: `status ${status}`,
         isThere: true,
+        asksForTime: true,
         ...(status === 503 && { isServerError: true }),
       });
     expect(healthOf(failed("timeout"), NOW)).toEqual({ kind: "failing", reason: "timeout" });

@@ -38,6 +38,8 @@ export type HostHealth =
       readonly kind: "failing";
       readonly reason: string;
       readonly retryAfterMs?: number;
+      /** Present if it asks for time (429, 503), and does not say how much. */
+      readonly asksForTime?: true;
       /** Present if it answered, with an error. */
       readonly isThere?: true;
       /** Present if the error may be about the URL alone. */
@@ -57,12 +59,14 @@ export function healthOf(outcome: PostOutcome, now: number): HostHealth {
   const retryAfterMs = retryAfterOf(outcome, now);
   if (outcome.kind === "failed") return { kind: "failing", reason: outcome.reason };
   const { status } = outcome;
-  const mayBeOfUrl = retryAfterMs === undefined && !ASKS_FOR_TIME.includes(status);
+  const asksForTime = ASKS_FOR_TIME.includes(status);
+  const mayBeOfUrl = retryAfterMs === undefined && !asksForTime;
   return {
     kind: "failing",
     reason: `status ${status}`,
     isThere: true,
     ...present({ retryAfterMs }),
+    ...(asksForTime && !retryAfterMs && { asksForTime }),
     ...(mayBeOfUrl && { mayBeOfUrl }),
     ...(status >= 500 && { isServerError: true }),
   };

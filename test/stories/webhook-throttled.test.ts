@@ -25,6 +25,24 @@ onBothStores(() => {
     expect(second - first).toBeGreaterThanOrEqual(120_000);
   });
 
+  test("a receiver that limits its rate and does not say for how long takes a backlog without using up the tries of its events", async () => {
+    let room = 5;
+    let at = rig.service.now();
+    rig.receiver.behave(() => {
+      room = Math.min(5, room + ((rig.service.now() - at) / 1_000) * 2);
+      at = rig.service.now();
+      if (room < 1) return { kind: "answer", status: 429 };
+      room--;
+      return BEHAVIOURS.ok;
+    });
+    const ids: string[] = [];
+    for (let each = 0; each < 40; each++) ids.push(await rig.sms());
+    const last = ids.at(-1) ?? "";
+    await rig.until(last, ["delivered", "delivered"], 300_000);
+    for (const id of ids) await rig.until(id, ["delivered", "delivered"], 300_000);
+    expect(rig.receiver.deliveries.length).toBeLessThan(3 * 80);
+  });
+
   test("its other events wait no longer than a minute, and meanwhile its host is shown as paused", async () => {
     rig.receiver.behave((_, index) => (index === 0 ? BEHAVIOURS.throttled : BEHAVIOURS.ok));
     const first = await rig.sms();

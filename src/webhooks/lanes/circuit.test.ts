@@ -90,6 +90,22 @@ test("a host that asks for time is left alone for it, a minute at most", () => {
   expect(admits(asked(0), 1_000)).toBe("any");
 });
 
+test("a host that asks for time without saying how much is left alone for half a second, then twice as long each time, until a success", () => {
+  const asks: HostHealth = { kind: "failing", reason: "status 429", isThere: true, asksForTime: true };
+  const pauses: number[] = [];
+  let circuit = CLOSED;
+  for (let i = 0; i < 8; i++) {
+    const now = circuit.openUntil ?? 0;
+    circuit = afterAttempt(circuit, asks, { now, jitter: 0.5 });
+    pauses.push((circuit.openUntil ?? 0) - now);
+    expect(isForNewest(circuit)).toBe(false);
+  }
+  expect(pauses).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
+  const well = afterAttempt(circuit, HEALTHY, { now: circuit.openUntil ?? 0, jitter: 0.5 });
+  expect(well).toEqual(CLOSED);
+  expect(afterAttempt(well, asks, { now: 0, jitter: 0 }).openUntil).toBe(450);
+});
+
 test("what says nothing about the host changes nothing", () => {
   const circuit = failing(5, 5_000);
   for (const kind of ["unknown", "gone"] as const)

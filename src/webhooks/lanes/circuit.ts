@@ -1,7 +1,7 @@
 /**
  * A circuit breaker: whether one host, for one account, is worth trying. Pure; times are milliseconds of a monotonic clock.
  *
- * closed → open (the host has failed often, for a while; or it sent Retry-After) → after a pause one attempt at a time goes
+ * closed → open (the host has failed often, for a while; or it asked for time) → after a pause one attempt at a time goes
  * through → closed, or open again for twice as long.
  */
 import type { HostHealth } from "../judge.ts";
@@ -14,11 +14,13 @@ export interface Circuit {
   readonly openUntil?: number;
   /** How often it was opened for failures since the last success. */
   readonly pauses: number;
+  /** How often it was opened since the last success because the host asked for time without saying how much. */
+  readonly waits: number;
   /** The reason of the last failure. */
   readonly reason: string;
 }
 
-export const CLOSED: Circuit = { failures: 0, failingSince: 0, pauses: 0, reason: "" };
+export const CLOSED: Circuit = { failures: 0, failingSince: 0, pauses: 0, waits: 0, reason: "" };
 
 /** A handful of failures in a row may be one bad second of a good host. */
 const OPENS_AFTER_FAILURES = 10;
@@ -32,6 +34,12 @@ const LONGEST_PAUSE_IF_THERE_MS = 30_000;
 
 /** The event that was answered waits for all of a Retry-After. Other events for the host wait no longer than this. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
+
+/**
+ * The pause of a host that asks for time and does not say how much, twice as long after each try that it refuses. Without one, a
+ * receiver that limits its rate would be asked as fast as it says no, and a backlog would use up its tries.
+ */
+const FIRST_WAIT_MS = 500;
 
 /** How many attempts may be under way at once. */
 export function admits(circuit: Circuit, now: number): "any" | "one" | "none" {
@@ -64,15 +72,25 @@ export function afterAttempt(
   };
   // An attempt that was under way when the circuit opened says nothing new.
   if (before.openUntil !== undefined && now < before.openUntil) return failed;
-  const retryAfterMs = Math.min(health.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);
+  const spread = 0.9 + 0.2 * jitter;
+  const waitMs = waitMsOf(health, failed.waits) * (health.asksForTime ? spread : 1);
   if (isOpening(failed, now)) {
     const longestMs = health.isThere ? LONGEST_PAUSE_IF_THERE_MS : LONGEST_PAUSE_MS;
     const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failed.pauses, 20), longestMs);
-    const openUntil = now + Math.max(pauseMs * (0.9 + 0.2 * jitter), retryAfterMs);
+    const openUntil = now + Math.max(pauseMs * spread, waitMs);
     return { ...failed, pauses: failed.pauses + 1, openUntil };
   }
-  return retryAfterMs > 0 ? { ...failed, openUntil: now + retryAfterMs } : failed;
+  if (waitMs === 0) return failed;
+  return { ...failed, waits: failed.waits + Number(health.asksForTime ?? false), openUntil: now + waitMs };
 }
+
+/** The pause that the host asks for; 0 if it asks for none. */
+function waitMsOf({ retryAfterMs = 0, asksForTime }: Failing, waits: number): number {
+  if (!asksForTime) return Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS);
+  return Math.min(FIRST_WAIT_MS * 2 ** Math.min(waits, 20), LONGEST_PAUSE_IF_THERE_MS);
+}
+
+type Failing = Extract<HostHealth, { readonly kind: "failing" }>;
 
 function isOpening({ failures, failingSince }: Circuit, now: number): boolean {
   return failures >= OPENS_AFTER_FAILURES && now - failingSince >= OPENS_AFTER_MS;

@@ -42,7 +42,10 @@ export interface LanesDeps {
   readonly random: Random;
   /** Called when a delivery of the lane, or its pause, has ended: it may have room, and there is one more place for all others. */
   readonly onRoom: (lane: Lane) => void;
-  /** Called when a pause of the lane begins; not again if the pause becomes longer. */
+  /**
+   * Called when a lane is paused for some seconds or more; not again until it was well. Shorter pauses are many where a host limits
+   * its rate.
+   */
   readonly onPaused?: (paused: PausedHost) => void;
   /** The most lanes to remember. Beyond that, the one unused for longest is forgotten, with its pause. */
   readonly maxLanes?: number;
@@ -51,6 +54,9 @@ export interface LanesDeps {
 /** A thousand hosts that time out fit into `failing`; a quarter of the total is left to quick hosts. */
 const BUDGETS: Budgets = { quick: 2_048, new: 1_536, slow: 1_280, failing: 1_024 };
 const MAX_LANES = 20_000;
+
+/** The shortest pause that is told of. */
+const LEAST_TOLD_MS = 2_000;
 
 export function createLanes(deps: LanesDeps): Lanes {
   const { clock, onRoom } = deps;
@@ -65,15 +71,13 @@ export function createLanes(deps: LanesDeps): Lanes {
     slots.giveBack(state.lane.accountId, serviceClass);
     state.underWay--;
     const now = clock.monotonicMs();
-    const wasOpen = state.circuit.openUntil !== undefined;
     const health = ofHost(state, { health: seen, url }, now);
     // One URL or not, a server that makes errors is not asked for more at once.
     learn(state, { health: isServerError(seen) ? seen : health, ms });
     state.circuit = afterAttempt(state.circuit, health, { now, jitter: deps.random() });
-    const paused = wasOpen ? undefined : toPaused(state, { now, wallNow: clock.now() });
-    if (paused) deps.onPaused?.(paused);
-    state.cancelWake();
     const { openUntil = now } = state.circuit;
+    tellOfPause(deps, state, now);
+    state.cancelWake();
     if (openUntil > now) state.cancelWake = clock.after(openUntil - now, () => onRoom(state.lane));
     onRoom(state.lane);
   };
@@ -100,6 +104,17 @@ export function createLanes(deps: LanesDeps): Lanes {
   };
 }
 
+/** Calls `onPaused`, if that is due. */
+function tellOfPause({ clock, onPaused }: LanesDeps, state: LaneState, now: number): void {
+  const { openUntil } = state.circuit;
+  if (openUntil === undefined) state.isToldOf = false;
+  if (state.isToldOf || (openUntil ?? now) - now < LEAST_TOLD_MS) return;
+  const paused = toPaused(state, { now, wallNow: clock.now() });
+  if (!paused) return;
+  state.isToldOf = true;
+  onPaused?.(paused);
+}
+
 interface LaneState {
   readonly lane: Lane;
   circuit: Circuit;
@@ -109,6 +124,8 @@ interface LaneState {
   /** The most deliveries that may be under way at once. */
   concurrency: number;
   underWay: number;
+  /** Whether it was told that the lane is paused. */
+  isToldOf: boolean;
   readonly failingUrls: FailingUrls;
   cancelWake: () => void;
 }
@@ -211,6 +228,7 @@ function newLane(lane: Lane): LaneState {
     typicalMs: ASSUMED_MS,
     concurrency: CONCURRENCY.first,
     underWay: 0,
+    isToldOf: false,
     failingUrls: createFailingUrls(),
     cancelWake: () => {},
   };
