@@ -156,8 +156,8 @@ export interface ChannelDeps {
   readonly onSlots: () => void;
   /** Absent: only this process uses the connector. */
   readonly share?: Share;
-  /** An earlier channel of the connector has just been closed: what it sent still counts towards rates. */
-  readonly isReopened: boolean;
+  /** An earlier channel of the connector, of this process or one before, may have used up the rate of this second. */
+  readonly isRateUsed: boolean;
   readonly memory: ConnectorMemory;
   /** Stores receipts. They may be acknowledged only once this has resolved, and so made them durable. */
   readonly onReceipts: (receipts: readonly Receipt[]) => Promise<void>;

@@ -14,7 +14,7 @@ export function channelDeps(over: Partial<ChannelDeps> = {}): ChannelDeps {
     clock: createHeldClock(),
     random: () => 0.5,
     log: { info() {}, warn() {}, debug() {} },
-    isReopened: false,
+    isRateUsed: false,
     memory: (make) => make(),
     onSlots() {},
     onStatus() {},

@@ -19,8 +19,7 @@ interface GivenToChannel {
   readonly onSlots: () => void;
   readonly onStatus: (status: ChannelStatus) => void;
   readonly share?: Share;
-  /** The connector's settings have changed, and its previous channel is being stopped. */
-  readonly isReopened: boolean;
+  readonly isRateUsed: boolean;
   readonly memory: ConnectorMemory;
 }
 
@@ -71,7 +70,7 @@ export function createOutlets(deps: OutletsDeps): Outlets {
     close(id);
     let opened: Opened | undefined;
     const isReplaced = () => open.has(id) && open.get(id)?.outlet !== opened?.outlet;
-    opened = openOutlet(deps, connector, { before, isReplaced, memory: memories.of(connector) });
+    opened = openOutlet(deps, connector, { before, isReplaced, ...memories.for(connector) });
     if (opened) open.set(id, { ...opened, kind, settings });
     opened?.outlet.channel.start();
   };
@@ -109,14 +108,18 @@ function goOn(open: Open, settings: string): void {
 /** The memory of each connector, from when it is first opened until it is deleted: not only while it is enabled. */
 function createMemories() {
   const memories = new Map<string, ConnectorMemory>();
+  let keeps = 0;
   return {
-    of({ id }: Connector): ConnectorMemory {
+    /** What is to be known when it is opened. At the start a process that ended a moment ago may have sent over it. */
+    for({ id }: Connector): Pick<Opening, "isRateUsed" | "memory"> {
+      const isRateUsed = keeps === 1 || memories.has(id);
       const memory = memories.get(id) ?? createMemory();
       memories.set(id, memory);
-      return memory;
+      return { isRateUsed, memory };
     },
-    /** Forgets the connectors that are not among these. */
+    /** Forgets the connectors that are not among these. To be called once for each change of connectors, before they are opened. */
     keep(connectors: readonly Connector[]): void {
+      keeps++;
       const kept = new Set(connectors.map(({ id }) => id));
       for (const id of memories.keys()) if (!kept.has(id)) memories.delete(id);
     },
@@ -148,19 +151,21 @@ interface Opening {
   readonly before: Opened | undefined;
   /** The connector has been opened again, with other settings. */
   readonly isReplaced: () => boolean;
+  /** See `ChannelDeps`. */
+  readonly isRateUsed: boolean;
   readonly memory: ConnectorMemory;
 }
 
 function openOutlet(
   deps: OutletsDeps,
   connector: Connector,
-  { before, isReplaced, memory }: Opening,
+  { before, isReplaced, isRateUsed, memory }: Opening,
 ): Opened | undefined {
   const share = joinShares(deps, connector);
   const logStatus = createStatusLog(deps, connector);
   const channel = openChannel(deps, connector, {
     ...(share && { share }),
-    isReopened: before !== undefined,
+    isRateUsed,
     memory,
     onSlots: deps.onSlots,
     onStatus: (status) => {
@@ -173,7 +178,8 @@ function openOutlet(
   if (channel) {
     const part = share && (() => share.held().size / share.of);
     const rate = channel.keepsRate ? undefined : rateOf(connector);
-    const throttle = createThrottle(deps.clock, rate, { part, before: before?.throttle });
+    const counted = before ? { before: before.throttle } : { isUsed: isRateUsed };
+    const throttle = createThrottle(deps.clock, rate, { part, ...counted });
     const outlet = createOutletOf(deps, connector, { channel, share, throttle });
     share?.tellUp(outlet.isOffered);
     return { outlet, throttle, ...(share && { share }) };

@@ -189,3 +189,16 @@ test.each([
   await clock.advance(510);
   expect([now, after.available()]).toEqual(room);
 });
+
+test.each([0.5, 1, 10])(
+  "at %p, a rate that may have been used lets nothing pass in its first time, and then no less",
+  async (rate) => {
+    const clock = createHeldClock();
+    const throttle = createThrottle(clock, rate, { isUsed: true });
+    const waitMs = throttle.waitMs();
+    expect(throttle.available()).toBe(0);
+    expect(waitMs).toBeGreaterThanOrEqual(Math.max(1, 1 / rate) * 1_000);
+    await clock.advance(waitMs);
+    expect(throttle.available()).toBe(Math.max(1, rate));
+  },
+);

@@ -20,21 +20,24 @@ export interface ThrottleOptions {
   readonly part?: (() => number) | undefined;
   /** What the connector was throttled by until its settings were changed: no second has more for that. */
   readonly before?: Throttle | undefined;
+  /** The rate of this second may have been used already, by what was not counted here. Absent: it was not. */
+  readonly isUsed?: boolean;
 }
 
 /** @param perSecond absent or 0: no limit */
 export function createThrottle(
   clock: Clock,
   perSecond: number | undefined,
-  { part = () => 1, before }: ThrottleOptions = {},
+  { part = () => 1, before, isUsed = false }: ThrottleOptions = {},
 ): Throttle {
   if (!perSecond) return UNLIMITED;
   let rate = perSecond * part();
   let tokens = capacityOf(rate);
   /** What was sent in the last second. It is kept even while this process's part of the rate is smaller, or 0. */
   const whole = windowOf(perSecond, before?.taken);
-  let window = windowOf(rate, whole);
   let filledAt = clock.monotonicMs();
+  if (isUsed) for (let sent = 0; sent < perSecond; sent++) whole.took(filledAt);
+  let window = windowOf(rate, whole);
 
   const setRate = (next: number) => {
     if (next !== rate) window = windowOf(next, whole);

@@ -28,7 +28,7 @@ test("a rate counts segments, and a long message is spread over the time it take
 test("a channel that follows another of its connector waits for a second, whose rate that may have used", async () => {
   const { channel, smsc, clock } = await openBoundSmppRig({
     config: { max_per_second: 8 },
-    deps: { isReopened: true },
+    deps: { isRateUsed: true },
   });
   expect(channel.freeSlots()).toBe(0);
   const sending = [sendThrough(channel), sendThrough(channel)];

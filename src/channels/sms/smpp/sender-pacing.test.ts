@@ -153,7 +153,7 @@ test("the turns of a message are of one length: its last segment does not wait f
 test("a channel that follows another of its connector lets each sender wait as if that had just sent a segment", async () => {
   const { channel, smsc, clock } = await openBoundSmppRig({
     config: { max_per_second_per_sender: 2 },
-    deps: { isReopened: true },
+    deps: { isRateUsed: true },
   });
   const sending = [sendThrough(channel), sendThrough(channel)];
   const arrived = async (ms: number) => {

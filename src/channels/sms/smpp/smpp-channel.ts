@@ -39,7 +39,7 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
   const config = settings.config();
   const sends = createInFlight();
   const alarm = createAlarm();
-  const pace = createPace(clock, config.max_per_second, deps.isReopened);
+  const pace = createPace(clock, config.max_per_second, deps.isRateUsed);
   const part = createPart(deps.share, pace);
   const inbox = createInbox(connector, settings, deps);
   const binds = createBinds({
@@ -89,14 +89,14 @@ async function stop({ binds, inbox }: { binds: Binds; inbox: Inbox }, { share }:
 
 function openSenderPace(
   { max_per_second_per_sender: perSecond }: SmppConfig,
-  { clock, random, isReopened }: ChannelDeps,
+  { clock, random, isRateUsed }: ChannelDeps,
   part: () => number,
 ): SenderPace | undefined {
   if (perSecond === undefined) return undefined;
   return createSenderPace(clock, random, {
     perSecond,
     part,
-    ...(isReopened && { usedAtMs: clock.monotonicMs() }),
+    ...(isRateUsed && { usedAtMs: clock.monotonicMs() }),
   });
 }
 
