@@ -132,3 +132,23 @@ test("a late answer that is stored once the session has ended leaves nothing beh
   await clock.advance(0);
   expect(clock.pending()).toBe(0);
 });
+
+test("an answer that is lost while the SMSC is late keeps others back until that is known, and no longer than an answer may take", async () => {
+  const rig = await openBoundSmppRig({ dial: { holdSubmits: true }, config: { response_timeout_ms: 5_000 } });
+  const { smsc, channel, clock, lateAnswers } = rig;
+  for (let count = 0; count < 10; count++) void sendThrough(channel);
+  await smsc.until(() => smsc.submits.length === 10);
+  await clock.advance(5_000);
+  while (lateAnswers.length < 9) {
+    const before = lateAnswers.length;
+    smsc.answerLast();
+    await rig.until(() => lateAnswers.length > before);
+  }
+  await smsc.request(COMMAND.enquireLink);
+  expect(channel.freeSlots()).toBe(0);
+  await clock.advance(5_000);
+  expect(channel.freeSlots()).toBe(9);
+  smsc.dial.holdSubmits = false;
+  expect(await sendThrough(channel)).toMatchObject({ parts: [{ kind: "sent" }] });
+  expect(channel.freeSlots()).toBe(10);
+});
