@@ -35,6 +35,12 @@ test("a refused field is named as the option that sets it", async () => {
     await refusedBy("inbound-numbers", "create", "--account", account, "--number", "1", "--connector", "x"),
   ) //
     .toEqual(["--connector: no such connector"]);
+  expect(await refusedBy("inbound-numbers", "list", "--connector", "airtel")).toEqual([
+    "--connector: no such connector",
+  ]);
+  expect(await refusedBy("accounts", "list", "--mode", "Live")).toEqual([
+    "--mode: must be one of sandbox, live",
+  ]);
   expect(await refusedBy("webhooks", "list", "--message", "x")).toEqual(["--message: must be a UUID"]);
   expect(await refusedBy("webhooks", "test", "--account", account, "--to", "http://x.test")).toEqual([
     "--to: must start with https://",

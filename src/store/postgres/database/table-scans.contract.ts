@@ -26,13 +26,14 @@ export async function scansOf(session: Session, url: string, run: (store: Store)
   return session.query<Scans>(SCANS);
 }
 
-/** Waits until other sessions are gone: what they have read is counted only then, which may be in the middle of the run. */
+/** Waits until other sessions are gone, and counts at once what this one has read: otherwise either may be counted in the middle of the run. */
 async function forgetEarlier(session: Session): Promise<void> {
   await session.query(`SELECT pg_terminate_backend(pid) ${OTHERS}`);
   await until(
     () => session.query(`SELECT 1 ${OTHERS}`),
     ({ length }) => length === 0,
   );
+  await session.query("SELECT pg_stat_force_next_flush()");
   await session.query("SELECT pg_stat_reset()");
 }
 
