@@ -101,7 +101,7 @@ function readFilters(form: HTMLFormElement, filters: readonly Filter[], before: 
 /** Whoever leaves a time as it is means the same time, also where a clock shows that twice, and to the millisecond. */
 function isoOfField(text: string, before = ""): string {
   const iso = isoOfLocal(text);
-  return iso === isoOfLocal(localOfIso(before)) ? before : iso;
+  return iso !== "" && iso === isoOfLocal(localOfIso(before)) ? before : iso;
 }
 
 /** A filter that the service refuses makes an empty list that says why: the filters stay, to be mended. */
