@@ -56,6 +56,12 @@ export async function openSession(password: string): Promise<void> {
   await read(await ask(urlOf("session"), withBody("POST", { password })));
 }
 
+/** Whether this browser has a session, perhaps opened in another tab. */
+export async function hasSession(): Promise<boolean> {
+  const answer = await ask(urlOf("session"), {}).catch(() => undefined);
+  return answer?.ok ?? false;
+}
+
 /** `undefined`: it does not exist, or no longer. */
 export async function getIfThere<Answer>(client: Client, path: string): Promise<Answer | undefined> {
   try {

@@ -1,4 +1,4 @@
-import { openSession } from "./client.ts";
+import { hasSession, openSession } from "./client.ts";
 import { putDialogsAside } from "./dom/dialogs.ts";
 import { h } from "./dom/dom.ts";
 import { failureText } from "./dom/failure-text.ts";
@@ -24,16 +24,24 @@ async function askForPassword(behind: HTMLElement): Promise<void> {
   const form = signInForm(resolve);
   const focused = document.activeElement;
   const y = scrollY;
+  const seen = new AbortController();
+  document.addEventListener("visibilitychange", () => void ifSignedIn(resolve), { signal: seen.signal });
   const bringDialogsBack = putDialogsAside();
   behind.hidden = true;
   document.body.append(form);
   form.querySelector("input")?.focus();
   await signedIn;
+  seen.abort();
   form.remove();
   behind.hidden = false;
   bringDialogsBack();
   if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
   scrollTo(0, y);
+}
+
+/** Whoever comes back to this tab may have signed in in another. */
+async function ifSignedIn(done: () => void): Promise<void> {
+  if (document.visibilityState === "visible" && (await hasSession())) done();
 }
 
 function signInForm(done: () => void): HTMLElement {

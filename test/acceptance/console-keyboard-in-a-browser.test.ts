@@ -55,6 +55,27 @@ test("whoever signs in again goes on reading where one was", async () => {
   expect(await page.evaluate<number>("scrollY")).toBe(150);
 });
 
+test("whoever has signed in in one tab is asked no more in the other", async () => {
+  const { page, complaints, heading } = await signedIn("accounts/new");
+  await heading("New account");
+  await page.getByLabel("Name").fill("Half");
+  await page.getByLabel("Mode").selectOption("live");
+  const session = await page.context().cookies();
+  await page.context().clearCookies();
+  await page.getByRole("button", { name: "Create account" }).click();
+  const question = page.getByLabel("Console password");
+  await question.waitFor();
+  const cameBack = () => page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+  const looked = page.waitForResponse((response) => response.url().endsWith("/admin/v1/session"));
+  await cameBack();
+  expect((await looked).status()).toBe(401);
+  expect(await question.isVisible()).toBe(true);
+  await page.context().addCookies(session);
+  await cameBack();
+  await heading("Half");
+  expect(complaints).toEqual([]);
+});
+
 test("where a part of the console does not come, the page says so, and not while it comes", async () => {
   const { page, go, heading } = await signedIn("connectors");
   await heading("Connectors");
