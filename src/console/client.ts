@@ -118,8 +118,20 @@ async function read(response: Response): Promise<unknown> {
   if (response.ok && answer !== undefined) return answer;
   if (response.ok) throw new Failure(0, "half an answer");
   const { message, details } = (answer ?? {}) as { message?: string; details?: Record<string, string> };
-  throw new Failure(response.status, `${message ?? `answer ${response.status}`}${hintOf(response)}`, details);
+  throw new Failure(response.status, `${message ?? ofProxy(response)}${hintOf(response)}`, details);
 }
+
+/** The service gives a message with nearly every refusal, and with each that the console can meet. */
+function ofProxy({ status }: Response): string {
+  const text = WORDS_OF_PROXIES[status];
+  return `answer ${status}${text ? ` of a proxy in front of Postrider: ${text}` : ", perhaps of a proxy in front of Postrider"}`;
+}
+
+const WORDS_OF_PROXIES: Readonly<Record<number, string>> = {
+  413: "it lets nothing so large through; raise its limit (of nginx: client_max_body_size)",
+  502: "it cannot reach Postrider, which may be starting; try again",
+  504: "it waited for Postrider in vain; see whether it was done before you try again",
+};
 
 /** When to try again; or the id under which the service's log has the cause. */
 function hintOf({ status, headers }: Response): string {

@@ -76,6 +76,20 @@ test("whoever has signed in in one tab is asked no more in the other", async () 
   expect(complaints).toEqual([]);
 });
 
+for (const [status, text] of [
+  [413, "Answer 413 of a proxy in front of Postrider: it lets nothing so large through; raise its limit"],
+  [502, "Answer 502 of a proxy in front of Postrider: it cannot reach Postrider, which may be starting"],
+  [431, "Answer 431, perhaps of a proxy in front of Postrider"],
+] as const) {
+  test(`a proxy that answers ${status} is told from Postrider, and what it means is said`, async () => {
+    const { page, heading, go } = await signedIn("connectors");
+    await heading("Connectors");
+    await page.route("**/admin/v1/routes*", (route) => route.fulfill({ status, body: "<html>…</html>" }));
+    await go("routes");
+    await page.getByText(text).waitFor();
+  });
+}
+
 test("where a part of the console does not come, the page says so, and not while it comes", async () => {
   const { page, go, heading } = await signedIn("connectors");
   await heading("Connectors");
