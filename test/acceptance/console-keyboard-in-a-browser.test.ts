@@ -90,6 +90,15 @@ for (const [status, text] of [
   });
 }
 
+test("a name that is written from right to left does not turn the question before it is deleted", async () => {
+  const name = "a\u202e?eroced”";
+  const { id } = await admin<{ id: string }>(opened.service, "/accounts", { name, mode: "live" });
+  const { page, heading } = await signedIn(`accounts/${id}`);
+  await heading(name);
+  await page.getByRole("button", { name: "Delete" }).click();
+  expect(await page.getByRole("dialog").locator("bdi").textContent()).toBe(name);
+});
+
 test("where a part of the console does not come, the page says so, and not while it comes", async () => {
   const { page, go, heading } = await signedIn("connectors");
   await heading("Connectors");

@@ -8,7 +8,7 @@ export function isConfirmed(question: string, verb: string): Promise<boolean> {
   const yes = h("button", { type: "button", class: "danger" }, verb);
   const dialog = openDialog({
     name: question,
-    content: h("p", {}, question),
+    content: h("p", {}, withNameIsolated(question)),
     buttons: yes,
     close: "Cancel",
     onClose: () => resolve(false),
@@ -20,6 +20,13 @@ export function isConfirmed(question: string, verb: string): Promise<boolean> {
   // Whoever has gone to another page does not mean this one.
   addEventListener("hashchange", () => dialog.close(), { once: true });
   return promise;
+}
+
+/** What is in quotes, strangers may have named: it must not turn the question around. */
+function withNameIsolated(question: string): Child {
+  const [from, to] = [question.indexOf("“") + 1, question.lastIndexOf("”")];
+  if (from === 0 || to < from) return question;
+  return [question.slice(0, from), h("bdi", {}, question.slice(from, to)), question.slice(to)];
 }
 
 /** A secret that is never shown again. */
