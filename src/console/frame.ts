@@ -50,6 +50,13 @@ export function createFrame(groups: readonly NavigationGroup[], ways: readonly W
   // Is in the page before it says anything: otherwise nothing would be read out.
   const said = h("p", { id: "said", role: "status" });
   const bar = h("header", { class: "bar" }, h("a", { class: "brand", href: "#/" }, "Postrider"), menu);
+  for (const part of [bar, side]) {
+    part.addEventListener("keydown", ({ key }) => {
+      if (key !== "Escape" || !side.classList.contains("open")) return;
+      open(false);
+      menu.focus();
+    });
+  }
   return {
     element: h("div", { class: "frame" }, skip, bar, side, main, said),
     main,

@@ -99,6 +99,18 @@ test("a name that is written from right to left does not turn the question befor
   expect(await page.getByRole("dialog").locator("bdi").textContent()).toBe(name);
 });
 
+test("Escape closes the menu of a narrow window, and one goes on from its button", async () => {
+  const { page, heading } = await signedIn("connectors");
+  await heading("Connectors");
+  await page.setViewportSize({ width: 400, height: 600 });
+  await page.getByRole("button", { name: "Menu" }).press("Enter");
+  const link = page.getByRole("navigation").getByRole("link", { name: "Routes" });
+  await link.focus();
+  await page.keyboard.press("Escape");
+  await link.waitFor({ state: "hidden" });
+  expect(await focused(page)).toBe("Menu");
+});
+
 test("where a part of the console does not come, the page says so, and not while it comes", async () => {
   const { page, go, heading } = await signedIn("connectors");
   await heading("Connectors");
