@@ -89,8 +89,9 @@ const DESCRIPTION =
   "comes together with the end of the request, nothing was accepted, except where a pipelined request comes over HTTPS; if it " +
   "comes later, the request may have been. What is not " +
   "HTTP/1.1 (400, 505), has a head of more than 16 KB or 200 fields (431) or an impossible length (413) is refused without a " +
-  "body, and the connection is closed. A request with a method that no standard defines gets no answer. Nor, as a rule, does one whose " +
-  "client closes its sending half of the connection before the answer (`shutdown`, `nc -N`), though it may have been accepted. " +
+  "body, and the connection is closed. A request with a method that no standard defines gets no answer. Nor does one whose " +
+  "client closes its sending half of the connection before the answer (`shutdown`, `nc -N`), on PostgreSQL always and on SQLite now and " +
+  "then, though it may have been accepted. " +
   "`Expect: 100-continue` must be in lower case: a client that writes it otherwise waits in vain, such as PHP's Guzzle for a second " +
   "with each body of 1 MiB or more (unless `expect` is `false`), and Java's `HttpClient` with `expectContinue` without end.";
 const LICENSE = { name: "Apache-2.0", identifier: "Apache-2.0" };
