@@ -174,7 +174,7 @@ test("the overview names what alarms are about, what waits in line, and hosts th
   for (const path of Object.keys(answers)) await page.unroute(`**/admin/v1/${path}`);
   // What is over is gone from the page that stays open.
   await page.clock.fastForward(5_000);
-  await page.getByText("No alarms.").waitFor();
+  await page.getByText("No alarms").waitFor();
   expect(await page.locator(".alarm").count()).toBe(0);
   expect(await page.getByText("Paused webhook hosts").count()).toBe(0);
   await admin(service, `/routes/${route.id}`, undefined, "DELETE");
