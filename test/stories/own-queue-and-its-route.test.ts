@@ -57,6 +57,17 @@ onBothStores(() => {
     expect(second.submits).toHaveLength(1);
   });
 
+  test("if its route alone is deleted, that connector sends it all the same", async () => {
+    const { first, live, postrider } = await open({ response_timeout_ms: 120_000 }, LONG);
+    const message = await takeInPart(first, () => live.send(NUMBER));
+    await postrider.reached(message, "queued");
+    await waitInQueueOfFirst(two!, message, OTHER);
+    await postrider.passUntil(() => isDeleted(postrider, `/routes/${two?.routeId}`), 10_000);
+    first.dial.holdSubmits = false;
+    first.release();
+    expect(await postrider.reached({ ...message, withinMs: 20_000 }, "delivered")).toBe("delivered");
+  });
+
   test("if both its route and that connector are deleted, it is settled once a new route leads to its recipient", async () => {
     const { first, second, live, postrider, ids } = await open({ response_timeout_ms: 120_000 }, LONG);
     const message = await takeInPart(first, () => live.send(NUMBER));
