@@ -58,6 +58,8 @@ export interface FakeSmsc {
   sendRaw(octets: Uint8Array): void;
   /** Closes every connection, without an unbind. */
   dropAll(): void;
+  /** The same, without a FIN either. */
+  resetAll(): void;
   /** Closes the first connection with such a bind, without an unbind. */
   drop(boundAs: BoundAs): void;
   close(): Promise<void>;
@@ -131,6 +133,9 @@ export async function startFakeSmsc(
     sendRaw: (octets) => boundPeer(smsc).socket.write(octets),
     dropAll() {
       for (const { socket } of smsc.peers) socket.destroy();
+    },
+    resetAll() {
+      for (const { socket } of smsc.peers) socket.resetAndDestroy();
     },
     drop(boundAs) {
       [...smsc.peers].find((peer) => peer.boundAs === boundAs)?.socket.destroy();

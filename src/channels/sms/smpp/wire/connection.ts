@@ -6,6 +6,7 @@ import { withCertificateAdvice } from "../../../certificate-advice.ts";
 import { familyOf, withLocalAddressAdvice } from "../../../local-address.ts";
 import { lookupInTurn, type Resolve } from "../../../lookup-in-turn.ts";
 import { isTlsRecord, NO_HANDSHAKE, withClearAdvice } from "../../../tls-advice.ts";
+import { failAfterReading } from "./fail-after-reading.ts";
 import { createFrameReader } from "./frame-reader.ts";
 import type { Pdu } from "./pdu.ts";
 
@@ -78,6 +79,7 @@ export function openConnection(target: ConnectionTarget, clock: Clock, events: C
   const fail = (reason: string) => destroy(withAdvice(reason, target));
 
   socket.setNoDelay(true);
+  if (!target.tls) failAfterReading(socket, clock);
   socket.on(target.tls ? "secureConnect" : "connect", () => {
     timer();
     if (!isClosed) events.onOpen();
