@@ -46,8 +46,6 @@ export interface FakeSmsc {
   release(): void;
   /** Answers the first of what `holdSubmits` holds back; false if that is nothing. */
   answerNext(): boolean;
-  /** The same of the last. */
-  answerLast(): boolean;
   /** Sends a receipt for a submit_sm, as the dial says; resolves with the status of its deliver_sm_resp. */
   sendReceipt(submit: ReceivedSubmit, state?: string): Promise<number>;
   /** Sends a deliver_sm; resolves with the status of its deliver_sm_resp. */
@@ -125,8 +123,11 @@ export async function startFakeSmsc(
       dial.holdSubmits = false;
       for (const answer of smsc.held.splice(0)) answer();
     },
-    answerNext: () => answerHeld(smsc.held.shift()),
-    answerLast: () => answerHeld(smsc.held.pop()),
+    answerNext() {
+      const answer = smsc.held.shift();
+      answer?.();
+      return answer !== undefined;
+    },
     sendReceipt: (submit, state) => deliver(smsc, receiptFor(dial, submit, state)),
     deliver: (message) => deliver(smsc, message),
     request: (commandId, body) => request(smsc, commandId, body),
@@ -257,11 +258,6 @@ function answerBadly(dial: SmscDial, { socket }: Peer, frame: Buffer): void {
     socket.write(
       encodePdu({ commandId: COMMAND.genericNack, status: dial.nack ?? 0, sequence: frame.readUInt32BE(12) }),
     );
-}
-
-function answerHeld(answer: (() => void) | undefined): boolean {
-  answer?.();
-  return answer !== undefined;
 }
 
 function nextMessageId(smsc: Smsc): string {

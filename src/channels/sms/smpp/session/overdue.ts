@@ -40,30 +40,31 @@ export function giveUpAfterMs(limitMs: number): number {
 
 export function createOverdue({ clock, limitMs, onRoom }: OverdueOptions): Overdue {
   /** By the order in which they were sent. */
-  const overdue = new Set<Sent>();
+  const overdue = new Set<number>();
   let sent = 0;
+  let lastTaken = 0;
   const waiting = createCount();
   const untaken = createQuiet(clock);
   const unanswered = createQuiet(clock);
-  const order = createOrder(clock, giveUpAfterMs(limitMs));
   const alarm = createAlarm(clock, onRoom);
   const heed = () => alarm.setFor(overdue.size > 0 ? limitMs - untaken.lastsMs() : 0);
 
-  const answered = (submit: Sent, isTaken: boolean) => {
+  const answered = (number: number, isTaken: boolean) => {
     const before = overdue.size;
     unanswered.begin();
-    overdue.delete(submit);
-    if (isTaken) untaken.begin();
-    if (isTaken) order.taken(submit);
-    for (const each of overdue) if (order.isPassed(each)) overdue.delete(each);
+    overdue.delete(number);
+    if (isTaken) {
+      untaken.begin();
+      lastTaken = Math.max(lastTaken, number);
+      forgetUpTo(number, overdue);
+    }
     heed();
     if (overdue.size < before) onRoom();
   };
-  const missed = (submit: Sent) => {
-    submit.isMissed = true;
-    if (!order.isPassed(submit)) overdue.add(submit);
+  const missed = (number: number, isTrial: boolean) => {
+    if (number > lastTaken) overdue.add(number);
     heed();
-    return submit.isTrial && overdue.size > 0 && unanswered.lastsMs() >= giveUpAfterMs(limitMs);
+    return isTrial && overdue.size > 0 && unanswered.lastsMs() >= giveUpAfterMs(limitMs);
   };
 
   return {
@@ -72,48 +73,19 @@ export function createOverdue({ clock, limitMs, onRoom }: OverdueOptions): Overd
       return untaken.lastsMs() < limitMs ? 0 : Math.max(1, window - overdue.size);
     },
     begin() {
-      // Where none is overdue, our own process may have stood still, with the answers unread.
+      const number = ++sent;
+      // One that is sent after others are overdue. Where none is, our own process may have stood still, with the answers unread.
       const isTrial = overdue.size > 0;
       if (waiting.isZero() && !isTrial) for (const quiet of [untaken, unanswered]) quiet.begin();
-      const submit = { number: ++sent, atMs: clock.monotonicMs(), isTrial, isMissed: false };
       return sentSubmit(waiting.begin(), {
-        answered: (isTaken) => answered(submit, isTaken),
-        missed: () => missed(submit),
+        answered: (isTaken) => answered(number, isTaken),
+        missed: () => missed(number, isTrial),
       });
     },
     end() {
       overdue.clear();
       heed();
     },
-  };
-}
-
-interface Sent {
-  readonly number: number;
-  readonly atMs: number;
-  /** It was sent after others were overdue. */
-  readonly isTrial: boolean;
-  /** Its time was up before its answer. */
-  isMissed: boolean;
-}
-
-/**
- * What is not answered, though the SMSC has taken what was sent later, is lost, and waits in no queue of the SMSC's: its refusals may
- * pass the queue, and nothing else. An SMSC that has just been late may also take what is in its queue in any order. For some time
- * only a trial tells that it is late no more, or one that was sent much later.
- */
-function createOrder(clock: Clock, lateForMs: number) {
-  let passed = 0;
-  let passedMs = Number.NEGATIVE_INFINITY;
-  let lateMs = Number.NEGATIVE_INFINITY;
-  return {
-    taken({ number, atMs, isTrial, isMissed }: Sent) {
-      if (isMissed) lateMs = clock.monotonicMs();
-      else if (isTrial) lateMs = Number.NEGATIVE_INFINITY;
-      passedMs = Math.max(passedMs, atMs - lateForMs);
-      if (clock.monotonicMs() - lateMs >= lateForMs) passed = Math.max(passed, number);
-    },
-    isPassed: ({ number, atMs }: Sent) => number <= passed || atMs <= passedMs,
   };
 }
 
@@ -129,6 +101,11 @@ function sentSubmit(end: () => void, { answered, missed }: SentSubmit): SentSubm
       return missed();
     },
   };
+}
+
+/** What was sent before one that the SMSC has taken waits in no queue of its own. Refusals may pass the queue. */
+function forgetUpTo(number: number, overdue: Set<number>): void {
+  for (const each of overdue) if (each <= number) overdue.delete(each);
 }
 
 /** The time since the last answer or, if that was to the last of all that had been sent, since the next submit_sm. */
