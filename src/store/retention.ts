@@ -6,9 +6,9 @@ export interface Retention {
   wipeContents(limit: number): Promise<number>;
   /**
    * Deletes messages created before `before` that are final and whose webhooks have come to their end, and all created before
-   * `atLatest`, with everything that belongs to them. Those whose timeline has an entry from `quietSince` on stay, if that is given:
-   * what became of one may have just been told. PostgreSQL deletes whole days (UTC): a day's messages once the entire day is
-   * that old, their contents a day later.
+   * `atLatest`, with everything that belongs to them. If `quietSince` is given, those whose timeline has an entry from then on
+   * stay, and those with a webhook that was tried then and has failed: it may have just been told what became of one, or not.
+   * PostgreSQL deletes whole days (UTC): a day's messages once the entire day is that old, their contents a day later.
    */
   pruneMessages(bounds: {
     before: number;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { ListOrder } from "../../core/lists/list-order.ts";
 import type { WebhookSelection } from "../../core/webhooks/webhook-outbox.ts";
-import { HOUR, inWorld, type OpenStore, SECOND, type World } from "./world.contract.ts";
+import { DAY, HOUR, inWorld, type OpenStore, SECOND, type World } from "./world.contract.ts";
 
 const HOSTS = ["a.test", "b.test"];
 
@@ -64,6 +64,29 @@ export function outboxReplayContract(open: OpenStore): void {
       ]);
       expect(await store.outbox.replay({ messageId: id, sequence: 1 })).toBe(false);
       expect(await store.outbox.replay({ messageId: id, sequence: 2 })).toBe(false);
+    }),
+  );
+
+  test(
+    "an event whose last try has failed can be replayed for as long as its message is to be quiet, however old that is by then",
+    inWorld(open, async (world) => {
+      const { store, clock, inside, receive } = world;
+      const [delivered = "", failed = ""] = await restingEvents(world);
+      for (const id of [delivered, failed]) await receive(`p-${id}`);
+      for (const host of HOSTS) await deliver(world, host, { kind: "delivered" });
+      clock.now += 8 * DAY;
+      for (const messageId of [delivered, failed]) await store.outbox.replay({ messageId, sequence: 2 });
+      await deliver(world, "a.test", { kind: "delivered" });
+      await deliver(world, "b.test", { kind: "ended", reason: "gone" });
+      const triedAt = clock.now;
+      const pruneAt = async (now: number) => {
+        const bounds = { before: now - 6 * DAY, atLatest: 0, quietSince: now - 12 * HOUR, limit: 10 };
+        while ((await store.retention.pruneMessages(bounds)) > 0);
+        return Promise.all([delivered, failed].map(async (id) => (await store.outbox.ofMessage(id)).length));
+      };
+      expect(await pruneAt(triedAt + 11 * HOUR)).toEqual([0, 2]);
+      expect(await pruneAt(triedAt + 18 * HOUR)).toEqual([0, 0]);
+      expect(await inside.countRows(failed)).toBe(0);
     }),
   );
 

@@ -56,14 +56,19 @@ interface OldRow {
 }
 
 function createMessagePrune(db: Database): Pruning["pruneMessages"] {
-  const telling = db.prepare(`SELECT 1 FROM webhooks WHERE message_id = ? AND ${UNFINISHED} LIMIT 1`);
+  const telling = db.prepare(
+    `SELECT 1 FROM webhooks WHERE message_id = ?1 AND (${UNFINISHED} OR state = 'failed'
+       AND EXISTS (SELECT 1 FROM webhook_attempts WHERE webhook = webhooks.id AND at >= ?2)) LIMIT 1`,
+  );
   const moving = db.prepare("SELECT 1 FROM timeline WHERE message_id = ? AND at >= ? LIMIT 1");
   const isQuiet = (id: string, since: number | undefined) =>
     since === undefined || moving.get(id, since) === undefined;
   return createOldWalk<OldRow>(db, {
     sql: "SELECT id, status, content FROM messages WHERE id > ? AND id < ? ORDER BY id LIMIT ?",
     isOver: ({ id, status }, { quietSince }) =>
-      FINAL_STATUSES.has(status) && telling.get(id) === undefined && isQuiet(id, quietSince),
+      FINAL_STATUSES.has(status) &&
+      telling.get(id, quietSince ?? null) === undefined &&
+      isQuiet(id, quietSince),
     remove: createMessageRemoval(db),
   });
 }

@@ -76,23 +76,29 @@ async function walkOn(session: Session, { day, bounds, maxKept }: Step, old: Old
 
 interface ExaminedRow extends RemovedMessage {
   readonly status: MessageStatus;
-  /** Whether a webhook about it has not come to its end. */
+  /** Whether a webhook about it has not come to its end, or was tried from `quietSince` on and has failed. */
   readonly is_telling: boolean;
   /** Whether its timeline has an entry from `quietSince` on. */
   readonly is_moving: boolean;
 }
 
-/** With a limit, so that the planner looks up each message's webhooks, and does not read all webhooks to join them. */
-const TELLING = `(SELECT true FROM webhooks w WHERE w.message_id = m.id AND w.${UNFINISHED} LIMIT 1)`;
+/** The parameter that holds `quietSince`, or NULL. */
+type Since = "$4" | "$5";
+
+/** With limits, so that the planner looks up each message's webhooks, and does not read all webhooks, or attempts, to join them. */
+const telling = (since: Since) => `(SELECT true FROM webhooks w
+    WHERE w.message_id = m.id AND (w.${UNFINISHED} OR w.state = 'failed'
+      AND (SELECT true FROM webhook_attempts a WHERE a.webhook = w.id AND a.at >= ${since}::bigint LIMIT 1)) LIMIT 1)`;
 
 /**
- * `since`: a parameter, `quietSince`; NULL makes it NULL. Says once more between which ids the messages are, so that only the table
+ * NULL if `since` is NULL. Says once more between which ids the messages are, so that only the table
  * of their day is looked at: otherwise each of them costs the choice among the tables of all days.
  */
-const moving = (since: "$4" | "$5") => `(SELECT true FROM timeline t
+const moving = (since: Since) => `(SELECT true FROM timeline t
     WHERE t.message_id = m.id AND t.message_id >= $1 AND t.message_id < $2 AND t.at >= ${since}::bigint LIMIT 1)`;
 
-const EXAMINE = `SELECT id, status, content, ${TELLING} IS TRUE AS is_telling, ${moving("$4")} IS TRUE AS is_moving FROM messages m
+const EXAMINE = `SELECT id, status, content, ${telling("$4")} IS TRUE AS is_telling, ${moving("$4")} IS TRUE AS is_moving
+  FROM messages m
   WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3`;
 
 function separate(rows: readonly ExaminedRow[], { is_last: isLast }: OldDay) {
@@ -135,5 +141,5 @@ async function removeFinal(session: Session, { day, bounds }: Step): Promise<num
 }
 
 const FINAL = `SELECT id, content FROM messages m
-  WHERE id >= $1 AND id < $2 AND status = ANY($3) AND ${TELLING} IS NULL AND ${moving("$5")} IS NULL
+  WHERE id >= $1 AND id < $2 AND status = ANY($3) AND ${telling("$5")} IS NULL AND ${moving("$5")} IS NULL
   ORDER BY id LIMIT $4`;
