@@ -3,9 +3,10 @@
  * server is slow to answer.
  */
 import { afterEach, expect, test } from "bun:test";
+import { admin } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { startFakeDns } from "../fakes/fake-dns.ts";
-import { startFakeWebhookReceiver } from "../fakes/fake-webhook-receiver.ts";
+import { BEHAVIOURS, startFakeWebhookReceiver } from "../fakes/fake-webhook-receiver.ts";
 import {
   makeDataFolder,
   type PostriderProcess,
@@ -13,7 +14,7 @@ import {
   startPostrider,
 } from "../postrider-process.ts";
 import { until } from "../until.ts";
-import { allowHooks, newestSecret, sendSms } from "../webhook-rig.ts";
+import { allowHooks, newestSecret, type ShownAttempt, type ShownWebhook, sendSms } from "../webhook-rig.ts";
 
 /** Each is looked up with two questions. */
 const HOSTS = 700;
@@ -35,6 +36,21 @@ async function start(options: StartOptions): Promise<PostriderProcess> {
   return service;
 }
 
+/** What is said of the tries that failed. A connection may take longer than an attempt is given, where the machine has much to do. */
+async function failedTries(service: PostriderProcess): Promise<readonly string[]> {
+  const codes: string[] = [];
+  for (let after: string | undefined = ""; after !== undefined; ) {
+    const path = `/webhooks?account_id=${service.sandbox.account_id}&limit=500${after && `&after=${after}`}`;
+    const page: { data: ShownWebhook[]; next?: string } = await admin(service, path);
+    for (const { id } of page.data.filter(({ attempts }) => attempts > 1)) {
+      const { data } = await admin<{ data: ShownAttempt[] }>(service, `/webhooks/${id}/attempts`);
+      codes.push(...data.flatMap(({ error }) => error?.code ?? []));
+    }
+    after = page.next;
+  }
+  return codes;
+}
+
 onBothStores(() => {
   test("hundreds of names below one domain, whose webhooks wait at the start, all get them in order, without a try that fails for want of an address", async () => {
     const names = Array.from({ length: HOSTS }, (_, index) => `customer${index}.hooks.test`);
@@ -45,6 +61,11 @@ onBothStores(() => {
     const away = await start({ dataFolder: folder.path, args: ["--roles", "api,delivery,upkeep"] });
     await allowHooks(away, dns.address);
     const receiver = await startFakeWebhookReceiver({ secret: await newestSecret(away) });
+    const seen = new Set<string>();
+    receiver.behave(({ servername, body }) => {
+      seen.add(`${servername} ${JSON.parse(body).data.sequence}`);
+      return BEHAVIOURS.ok;
+    });
     await Promise.all(names.map((name) => sendSms(away, { callback_url: receiver.url({ name }) })));
     away.kill("SIGTERM");
     await away.exited;
@@ -57,14 +78,16 @@ onBothStores(() => {
     await until(async () => (await underWay()) > HOSTS - FEW || (await failed()) > FEW);
     // The resolver asks again after two seconds.
     dns.silent.clear();
-    await receiver.arrived(2 * HOSTS);
+    await receiver.until(() => seen.size === 2 * HOSTS);
     const byHost = Map.groupBy(receiver.deliveries, ({ servername }) => servername);
+    const tries = await failedTries(service);
     for (const deliveries of byHost.values()) {
       const told = deliveries.map(({ problem, body }) => problem ?? JSON.parse(body).data.sequence);
-      expect(told).toEqual([1, 2]);
+      // One that was taken, but too late, comes again.
+      expect(tries.length === 0 ? told : [...new Set(told)]).toEqual([1, 2]);
     }
-    expect(await failed()).toBeLessThan(FEW);
+    expect(tries.filter((code) => code === "dns").length).toBeLessThan(FEW);
     await receiver.close();
     dns.close();
-  }, 180_000);
+  }, 300_000);
 });
