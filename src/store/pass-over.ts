@@ -40,3 +40,29 @@ export async function passOver<Row extends { readonly message_id: string }, Resu
     }
   }
 }
+
+/** The rows that are put off by this process alone, where their table has no column for that. */
+export interface PutOffRows<Id> {
+  /** Those that still wait. */
+  ids(now: number): readonly Id[];
+  add(id: Id, now: number): void;
+}
+
+/** More are hardly damaged at once. Of more than that, the first is tried again early. */
+const MAX_PUT_OFF = 1_000;
+
+export function createPutOffRows<Id>(): PutOffRows<Id> {
+  const until = new Map<Id, number>();
+  return {
+    ids(now) {
+      // A time that is further away was taken from a clock that has been set back since.
+      for (const [id, time] of until) if (time <= now || time > now + PUT_OFF_MS) until.delete(id);
+      return [...until.keys()];
+    },
+    add(id, now) {
+      const [first] = until.keys();
+      if (until.size >= MAX_PUT_OFF && first !== undefined) until.delete(first);
+      until.set(id, now + PUT_OFF_MS);
+    },
+  };
+}

@@ -166,7 +166,7 @@ function createStore(closable: ClosableDatabase, { clock, vault }: PostgresOptio
     suppressions: createSuppressions(db, erasedNames),
     mailPolicies: createMailPolicies(db),
     inbound: createInbound(closable, { notifier: notifiers.webhooks, erasedNames }),
-    feed: createEventFeed(db, { vault, days, notifier: notifiers.events }),
+    feed: createEventFeed(db, { vault, clock, days, notifier: notifiers.events }),
     erasures: createErasures(db, shared),
     retention: createRetention(db, days),
     access: createAccess(db, vault),

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { openPostgresProxy } from "../../../../test/fakes/postgres-proxy.ts";
 import { until } from "../../../../test/until.ts";
+import { createSystemClock } from "../../../cli/system-clock.ts";
 import type { FeedEvent } from "../../../core/webhooks/feed-event.ts";
 import { createWorld, DAY, type World } from "../../contract/world.contract.ts";
 import type { Store } from "../../store.ts";
@@ -150,6 +151,35 @@ test("an event of a day that another process has dropped is numbered all the sam
   expect(await follow(world)()).toEqual([id]);
   expect(await store.feed.lastNumber()).toBe(before + 2);
   await other.close();
+  await store.close();
+}, 120_000);
+
+test("an event that cannot be numbered holds up none behind it, is named, and is numbered once it can be", async () => {
+  let laterMs = 0;
+  const system = createSystemClock();
+  const { store, inside } = await openFresh({ clock: { ...system, now: () => system.now() + laterMs } });
+  const world = await createWorld(store);
+  const ids = await world.sms({ to: ["+1415555010", "+1415555011", "+1415555012"] });
+  const [first = "", bad = "", last = ""] = ids;
+  await store.feed.numberEvents(10);
+  await inside.change(
+    `INSERT INTO events (subject_id, position, account, number) VALUES ('${bad}', 1, 0, 0)`,
+  );
+  for (const job of await world.claim()) await world.settle(job);
+  const told: string[] = [];
+  for (let count = 1; count > 0 && told.length < 2; )
+    count = await store.feed.numberEvents(10).catch((error: Error) => told.push(error.message));
+  expect(told).toEqual([expect.stringContaining(`message ${bad}, put off for 5 minutes: duplicate key`)]);
+  const read = async () => {
+    const { events } = await store.feed.read({ accountId: world.account.id, after: 0, limit: 100 });
+    return events.map(idOf);
+  };
+  expect((await read()).toSorted()).toEqual([first, last].toSorted());
+  await inside.change("DELETE FROM events WHERE account = 0");
+  expect(await store.feed.numberEvents(10)).toBe(0);
+  laterMs = 5 * 60_000;
+  expect(await store.feed.numberEvents(10)).toBe(1);
+  expect((await read()).at(-1)).toBe(bad);
   await store.close();
 }, 120_000);
 

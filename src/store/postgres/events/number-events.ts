@@ -1,6 +1,8 @@
+import type { Clock } from "../../../core/clock.ts";
 import { uuidTime } from "../../../core/uuid.ts";
 import type { OtherEvent } from "../../../core/webhooks/feed-event.ts";
 import type { Notifier } from "../../notifier.ts";
+import { createPutOffRows, passOver } from "../../pass-over.ts";
 import type { EventFeed } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
@@ -8,6 +10,7 @@ import type { Database } from "../database/transactions.ts";
 import { type Days, onDays } from "../retention/days.ts";
 
 export interface NumberingParts {
+  readonly clock: Clock;
   readonly days: Days;
   /** Notified of the ids of accounts that have events to read. */
   readonly notifier: Notifier<string>;
@@ -16,44 +19,55 @@ export interface NumberingParts {
 /**
  * `EventFeed.numberEvents`. Committed events get the next numbers, and show in the feed from then on; events that commit later
  * get higher ones. Does nothing while another process is numbering. A process that stands still while it numbers (a virtual
- * machine being moved, a network that is cut) holds the others up for two seconds.
+ * machine being moved, a network that is cut) holds the others up for two seconds. An event that cannot be numbered is passed over for
+ * some minutes.
  *
  * At the start, and on another server than before, the numbers go ahead of all that were given: the database may lack its last
  * transactions, and readers have cursors from them.
  */
 export function createNumberEvents(
   db: Database,
-  { days, notifier }: NumberingParts,
+  { clock, days, notifier }: NumberingParts,
 ): EventFeed["numberEvents"] {
   /** Counts the servers that there have been, and says on which of them the numbers have gone ahead. */
   let servers = 0;
   let aheadOn: number | undefined;
   db.onOtherServer(() => void servers++);
-  const number = async (limit: number) => {
+  const putOff = createPutOffRows<number>();
+  const number = async (ids: readonly number[]) => {
     const { rows, on } = await db.transaction(async (session) => {
       const on = servers;
       const [row] = await session.query<{ is_ours: boolean }>(TRY_LOCK);
       if (!row?.is_ours) return { rows: [], on: aheadOn };
       if (aheadOn !== on) session.run(GO_AHEAD);
-      return { rows: await session.query<NumberedRow>(NUMBER, [limit]), on };
+      return { rows: await session.query<NumberedRow>(NUMBER, [ids]), on };
     });
     aheadOn = on;
     return rows;
   };
-  return async (limit) => {
-    const waiting = await db.query<{ subject_id: string }>(WAITING, [limit]);
+  const numberSome = async (limit: number, take: (rows: readonly WaitingRow[]) => void) => {
+    const waiting = await db.query<WaitingRow>(WAITING, [limit, putOff.ids(clock.now())]);
     if (waiting.length === 0 && aheadOn === servers) return 0;
-    const times = waiting.map((row) => uuidTime(row.subject_id) ?? 0);
+    take(waiting);
+    const times = waiting.map((row) => uuidTime(row.message_id) ?? 0);
     const numbered = await onDays(days, async () => {
       await days.ensure(times);
-      return number(limit);
+      return number(waiting.map(({ id }) => id));
     });
     notifier.notify(numbered.flatMap((row) => row.id ?? []));
     return numbered.reduce((sum, row) => sum + row.events, 0);
   };
+  return (limit) =>
+    passOver(limit, { run: numberSome, putOff: async ({ id }) => putOff.add(id, clock.now()) });
 }
 
-const WAITING = "SELECT subject_id FROM new_events ORDER BY id LIMIT $1";
+interface WaitingRow {
+  readonly id: number;
+  readonly message_id: string;
+}
+
+const WAITING = `SELECT id, subject_id AS message_id FROM new_events WHERE id <> ALL($2::bigint[])
+  ORDER BY id LIMIT $1`;
 
 /** How long the server hears nothing from us before it ends the transaction, and with it the lock. */
 const STANDSTILL_MS = 2_000;
@@ -72,9 +86,9 @@ interface NumberedRow {
   readonly events: number;
 }
 
-/** A statement of its own after the lock, so that it sees everything that was numbered before. */
+/** A statement of its own after the lock, so that it sees everything that was numbered before: of the ids, those that another took are gone. */
 const NUMBER = `WITH taken AS (
-    DELETE FROM new_events WHERE id = ANY(ARRAY(SELECT id FROM new_events ORDER BY id LIMIT $1)) RETURNING *
+    DELETE FROM new_events WHERE id = ANY($1::bigint[]) RETURNING *
   ), counter AS (
     UPDATE event_numbers SET last = last + (SELECT count(*) FROM taken) RETURNING last
   ), numbered AS (
