@@ -34,6 +34,37 @@ test("a walk that a full disk cut off goes on with what it could not delete", as
   await store.close();
 });
 
+for (const atLatest of ["never", "now"] as const) {
+  test(`a message that cannot be deleted keeps no other, and goes once it can be (deleted unfinished: ${atLatest})`, async () => {
+    const { store, driver } = await openWithDriver(":memory:");
+    const { sms, claim, settle, receive, clock } = await createWorld(store);
+    const ids = await sms({ to: ["+1415555010", "+1415555011", "+1415555012", "+1415555013"] });
+    for (const job of await claim(4)) await settle(job);
+    for (const id of ids) await receive(`p-${id}`);
+    const [, bad = ""] = ids;
+    driver.exec(`CREATE TRIGGER refuse BEFORE DELETE ON messages WHEN OLD.id = '${bad}'
+      BEGIN SELECT RAISE(ABORT, 'damaged'); END`);
+    const told: string[] = [];
+    const prune = async (before: number) => {
+      const bounds = { before, atLatest: atLatest === "now" ? before : 0, limit: 10 };
+      let sum = 0;
+      for (let calls = 0; calls < 9; calls++)
+        sum += await store.retention.pruneMessages(bounds).catch((error: Error) => {
+          told.push(error.message);
+          return 0;
+        });
+      return sum;
+    };
+    expect(await prune(clock.now + 1_000)).toBeGreaterThanOrEqual(3);
+    expect(driver.prepare("SELECT id FROM messages").all()).toEqual([{ id: bad }]);
+    expect(told).toEqual([`message ${bad}, put off for 5 minutes: damaged`]);
+    driver.exec("DROP TRIGGER refuse");
+    await prune(clock.now + DAY);
+    expect(driver.prepare("SELECT id FROM messages").all()).toEqual([]);
+    await store.close();
+  });
+}
+
 test("a walk past many unfinished messages comes to its end, however long it takes", async () => {
   const { store, driver } = await openWithDriver(":memory:");
   const { sms, clock } = await createWorld(store);

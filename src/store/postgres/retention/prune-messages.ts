@@ -1,3 +1,4 @@
+import { isOutage } from "../../outage.ts";
 import type { Retention } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
@@ -22,7 +23,8 @@ const MAX_KEPT = 20_000;
 /**
  * `Retention.pruneMessages`, a day at a time. A walk notes the unfinished messages, and deletes what belongs to the others
  * in tables that are not by day. Then the day's tables are replaced by new ones with only the unfinished messages, or dropped.
- * Each call takes one step of the first day that has something to do.
+ * Each call takes one step of the first day that has something to do. A day that cannot be pruned, since a row of it is damaged for
+ * example, keeps no other: only when nothing else is left to do, the call rejects for it.
  */
 export function createPruneMessages(
   db: Database,
@@ -33,17 +35,24 @@ export function createPruneMessages(
     const contents = await daysWith(db, "contents");
     const stepOf = (day: number): Step => ({ day, bounds, maxKept });
     const isOver = (day: number) => day < dayOf(bounds.before);
+    const failures: unknown[] = [];
+    const passOverDay = (error: unknown) => {
+      if (isOutage(error)) throw error;
+      failures.push(error);
+      return 0;
+    };
     for (const day of [...messages].filter(isOver)) {
-      const moved = await alone(db, (session) => walkDay(session, stepOf(day)));
+      const moved = await alone(db, (session) => walkDay(session, stepOf(day))).catch(passOverDay);
       // A day that was dropped must not be remembered as existing.
       days.forget();
       if (moved > 0) return moved;
     }
     // After all messages, since a day's contents also wait for the messages of the next day.
     for (const day of contents.filter(isOver)) {
-      await alone(db, (session) => pruneContents(session, stepOf(day), messages));
+      await alone(db, (session) => pruneContents(session, stepOf(day), messages)).catch(passOverDay);
       days.forget();
     }
+    if (failures.length > 0) throw failures[0];
     return 0;
   };
 }
