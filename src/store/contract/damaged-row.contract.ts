@@ -1,6 +1,15 @@
 import { expect, test } from "bun:test";
 import { sendAndReceive, states, take } from "./outbox.contract.ts";
-import { HOUR, inWorld, type OpenStore, rejection, SECOND, sent, type World } from "./world.contract.ts";
+import {
+  CONNECTOR,
+  HOUR,
+  inWorld,
+  type OpenStore,
+  rejection,
+  SECOND,
+  sent,
+  type World,
+} from "./world.contract.ts";
 
 const MINUTE = 60 * SECOND;
 
@@ -89,6 +98,35 @@ export function damagedRowContract(open: OpenStore): void {
       await world.store.queue.stage(world.clock.now, 10);
       await expire();
       expect(await world.status(bad)).toBe("expired");
+    }),
+  );
+
+  test(
+    "nor one without a receipt keep others from being flagged and asked about",
+    inWorld(open, async (world) => {
+      const [, bad = ""] = await world.sms({ to: ["+1415555010", "+1415555011", "+1415555012"] });
+      for (const job of await world.claim()) await world.settle(job);
+      world.clock.now += HOUR;
+      const { receipts } = world.store;
+      const flag = (now: number) => receipts.flagOverdue({ now, sentBefore: now - HOUR, limit: 10 });
+      const request = { connectorId: CONNECTOR, limit: 10, waitsMs: [MINUTE] };
+      const ask = (now: number) => untilPassed(() => receipts.takeQuestions({ ...request, now }));
+      const flagAll = async () => {
+        let count = 0;
+        for (let last = 1; last > 0; count += last)
+          last = (await untilPassed(() => flag(world.clock.now))).value;
+        return count;
+      };
+      let mend = await damage(world, bad);
+      expect(await flagAll()).toBe(2);
+      await mend();
+      world.clock.now += PUT_OFF;
+      expect(await flagAll()).toBe(1);
+      mend = await damage(world, bad);
+      const asked = [...(await ask(world.clock.now)).value, ...(await ask(world.clock.now)).value];
+      expect(new Set(asked.map(({ messageId }) => messageId)).size).toBe(2);
+      await mend();
+      expect((await ask(world.clock.now + PUT_OFF)).value.map(({ messageId }) => messageId)).toContain(bad);
     }),
   );
 

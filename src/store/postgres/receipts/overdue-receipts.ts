@@ -2,6 +2,7 @@ import { awaitedFrom } from "../../../core/messages/copies.ts";
 import { noteOverdue } from "../../../core/receipts/overdue-receipt.ts";
 import { MAX_COUNTED } from "../../max-counted.ts";
 import { joinContent, type MessageRow, toProgress } from "../../messages/message-rows.ts";
+import { PUT_OFF_MS, passOver } from "../../pass-over.ts";
 import { freeOverdueRow, partOfOverdue } from "../../receipts/overdue-row.ts";
 import { askedNext, toQuestion } from "../../receipts/to-question.ts";
 import type { Question, QuestionRequest, ReceiptStore } from "../../store.ts";
@@ -15,14 +16,33 @@ type Overdue = Pick<ReceiptStore, "flagOverdue" | "takeQuestions" | "countOverdu
 /** Parts whose receipt is overdue: found by the index of awaited receipts, and from then on kept in a table of their own. */
 export function createOverdueReceipts(db: Database, changes: MessageChanges): Overdue {
   return {
-    flagOverdue: (bounds) => changes((session, log) => flag(session, log, bounds)),
-    takeQuestions: (request) => db.transaction((session) => take(session, request)),
+    flagOverdue: (bounds) =>
+      passOver(bounds.limit, {
+        run: (limit, onTaken: Taken<AwaitedRow>) =>
+          changes((session, log) => flag(session, log, { ...bounds, limit, onTaken })),
+        putOff: ({ message_id }) =>
+          db.query(AWAIT_LONGER, [bounds.sentBefore + PUT_OFF_MS, message_id, bounds.sentBefore]),
+      }),
+    takeQuestions: (request) =>
+      passOver(request.limit, {
+        run: (limit, taken: Taken<DueRow>) =>
+          db.transaction((session) => take(session, { ...request, limit }, taken)),
+        putOff: ({ message_id, part }) => db.query(ASK_LATER, [request.now + PUT_OFF_MS, message_id, part]),
+      }),
     async countOverdue() {
       const rows = await db.query<{ connector_id: string; parts: number }>(COUNTS);
       return rows.map(({ connector_id: connectorId, parts }) => ({ connectorId, parts }));
     },
   };
 }
+
+/** Called with the rows that a call works on. */
+type Taken<Row> = (rows: readonly Row[]) => void;
+
+const AWAIT_LONGER =
+  "UPDATE provider_ids SET awaited_since = $1 WHERE message_id = $2 AND coalesce(awaited_since, $1) <= $3";
+
+const ASK_LATER = "UPDATE overdue_receipts SET ask_at = $1 WHERE message_id = $2 AND part = $3";
 
 /** Steps from connector to connector by the index. */
 const COUNTS = `WITH RECURSIVE connectors AS (
@@ -42,13 +62,18 @@ interface AwaitedRow {
   readonly awaited_since: number;
 }
 
+interface FlagParts {
+  readonly onTaken: Taken<AwaitedRow>;
+}
+
 /** Locks messages before their awaited receipts, as receipts do. Of two processes that flag at once, only one flags a part. */
 async function flag(
   session: Session,
   log: MessageLog,
-  { now, sentBefore, limit }: Parameters<ReceiptStore["flagOverdue"]>[0],
+  { now, sentBefore, limit, onTaken }: Parameters<ReceiptStore["flagOverdue"]>[0] & FlagParts,
 ): Promise<number> {
   const rows = await session.query<AwaitedRow>(AWAITED, [sentBefore, limit]);
+  onTaken(rows);
   if (rows.length === 0) return 0;
   const ids = [...new Set(rows.map((row) => row.message_id))];
   await log.lock(ids);
@@ -128,8 +153,10 @@ interface DueRow {
 async function take(
   session: Session,
   { connectorId, now, limit, waitsMs }: QuestionRequest,
+  taken: Taken<DueRow>,
 ): Promise<readonly Question[]> {
   const due = await session.query<DueRow>(DUE, [connectorId, now, limit]);
+  taken(due);
   if (due.length === 0) return [];
   const ids = [...new Set(due.map((row) => row.message_id))];
   const found = new Map((await session.query<FoundRow>(FIND, [ids])).map((row) => [row.id, row]));

@@ -2,6 +2,7 @@ import { awaitedFrom } from "../../../core/messages/copies.ts";
 import { noteOverdue } from "../../../core/receipts/overdue-receipt.ts";
 import { MAX_COUNTED } from "../../max-counted.ts";
 import { toProgress } from "../../messages/message-rows.ts";
+import { PUT_OFF_MS, passOver } from "../../pass-over.ts";
 import { freeOverdueRow, partOfOverdue } from "../../receipts/overdue-row.ts";
 import { askedNext, toQuestion } from "../../receipts/to-question.ts";
 import type { Question, QuestionRequest, ReceiptStore } from "../../store.ts";
@@ -28,6 +29,10 @@ export function createOverdueReceipts(db: Database, parts: OverdueParts): Overdu
     `SELECT count(*) AS parts FROM
        (SELECT 1 FROM overdue_receipts WHERE connector_id = ? LIMIT ${MAX_COUNTED})`,
   );
+  const awaitLonger = db.prepare(
+    "UPDATE provider_ids SET awaited_since = ? WHERE message_id = ? AND awaited_since <= ?",
+  );
+  const askLater = db.prepare("UPDATE overdue_receipts SET ask_at = ? WHERE message_id = ? AND part = ?");
   const counts = () => {
     const found: { connectorId: string; parts: number }[] = [];
     for (let row = nextConnector.get(""); row; row = nextConnector.get(row.connector_id)) {
@@ -36,11 +41,24 @@ export function createOverdueReceipts(db: Database, parts: OverdueParts): Overdu
     return found;
   };
   return {
-    flagOverdue: (bounds) => db.write(() => flag(bounds), bounds.limit),
-    takeQuestions: (request) => db.write(() => take(request), request.limit),
+    flagOverdue: (bounds) =>
+      passOver(bounds.limit, {
+        run: (limit, taken: Taken<AwaitedRow>) => db.write(() => flag({ ...bounds, limit }, taken), limit),
+        putOff: ({ message_id }) =>
+          db.write(() => awaitLonger.run(bounds.sentBefore + PUT_OFF_MS, message_id, bounds.sentBefore)),
+      }),
+    takeQuestions: (request) =>
+      passOver(request.limit, {
+        run: (limit, taken: Taken<OverdueRow>) => db.write(() => take({ ...request, limit }, taken), limit),
+        putOff: ({ message_id, part }) =>
+          db.write(() => askLater.run(request.now + PUT_OFF_MS, message_id, part)),
+      }),
     countOverdue: () => db.read(counts),
   };
 }
+
+/** Called with the rows that a call works on. */
+type Taken<Row> = (rows: readonly Row[]) => void;
 
 interface AwaitedRow {
   readonly connector_id: string;
@@ -83,8 +101,12 @@ function createFlag(db: Database, { messages }: OverdueParts) {
     const free = freeOverdueRow(row.part, connectorId, rows);
     if (free !== undefined) insert.run(row.message_id, free, connectorId, now);
   };
-  return ({ now, sentBefore, limit }: Parameters<ReceiptStore["flagOverdue"]>[0]): number => {
+  return (
+    { now, sentBefore, limit }: Parameters<ReceiptStore["flagOverdue"]>[0],
+    taken: Taken<AwaitedRow>,
+  ): number => {
     const rows = awaited.all(sentBefore, limit);
+    taken(rows);
     // The limit may pass between parts that were taken at one moment, and leave the first of them for the next call.
     const ids = new Set(rows.map((row) => row.message_id));
     const whole = [...ids].flatMap((id) => ofMessage.all(id, sentBefore)).toSorted(bySegment);
@@ -114,8 +136,13 @@ function createTakeQuestions(db: Database, { messages, contents }: OverdueParts)
   );
   const awaitInstead = createAwaitInstead(db);
   const drop = db.prepare("DELETE FROM overdue_receipts WHERE message_id = ? AND part = ?");
-  return ({ connectorId, now, limit, waitsMs }: QuestionRequest): readonly Question[] =>
-    due.all(connectorId, now, limit).flatMap((row) => {
+  return (
+    { connectorId, now, limit, waitsMs }: QuestionRequest,
+    taken: Taken<OverdueRow>,
+  ): readonly Question[] => {
+    const rows = due.all(connectorId, now, limit);
+    taken(rows);
+    return rows.flatMap((row) => {
       const message = messages.find(row.message_id);
       const ref = { messageId: row.message_id, part: partOfOverdue(row.part), connectorId };
       const progress = message && toProgress(message);
@@ -127,4 +154,5 @@ function createTakeQuestions(db: Database, { messages, contents }: OverdueParts)
       else drop.run(row.message_id, row.part);
       return question ?? [];
     });
+  };
 }
