@@ -126,7 +126,7 @@ function createPassing({ log, route }: WorkerDeps): (error: unknown) => boolean 
 }
 
 interface TurnParts {
-  readonly inFlight: Pick<InFlightJobs, "add" | "keep">;
+  readonly inFlight: Pick<InFlightJobs, "add">;
   readonly wake: () => void;
   readonly balancer: Balancer;
   readonly isStopped: () => boolean;
@@ -158,9 +158,8 @@ async function turn(deps: WorkerDeps, parts: TurnParts): Promise<void> {
     const leaseEndsMs = deps.clock.monotonicMs() + leaseMs;
     const claimed = await claim(deps, reservation, { leaseMs, ...by });
     for (const { job, outlet } of claimed) {
-      const keep = () => inFlight.keep(job.jobId);
-      const lease = { outlet, outlets, leaseEndsMs, isOurs, keep, failoverMode, isOwnQueue };
-      inFlight.add(job.jobId, leaseEndsMs, deps.send(job, lease));
+      const lease = { outlet, outlets, leaseEndsMs, isOurs, failoverMode, isOwnQueue };
+      inFlight.add(job.jobId, leaseEndsMs, (keep) => deps.send(job, { ...lease, keep }));
     }
     if (claimed.length < reservation.size) return;
   }

@@ -63,9 +63,10 @@ export function createWorker(deps: WorkerDeps): Worker {
   let isWoken = false;
 
   const start: Start = (webhook, permit, until) => {
-    const lease = { ...until, keep: () => inFlight.keep(webhook.id) };
-    const work = permit ? deps.deliverEvent(webhook, permit, lease) : deps.putBack(webhook, lease);
-    inFlight.add(webhook.id, lease.endsMs, work);
+    inFlight.add(webhook.id, until.endsMs, (keep) => {
+      const lease = { ...until, keep };
+      return permit ? deps.deliverEvent(webhook, permit, lease) : deps.putBack(webhook, lease);
+    });
   };
   const turns = async () => {
     let passedOver = 0;

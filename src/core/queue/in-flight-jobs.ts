@@ -12,10 +12,11 @@ export const NOTHING_IN_FLIGHT: Sweeper = { inFlight: [] };
 
 /** The jobs, or webhooks, that this process is working on. */
 export interface InFlightJobs {
-  /** Adds a job until the promise `work` has settled. Its lease ends at `leaseEndsMs` on the monotonic clock. */
-  add(id: number, leaseEndsMs: number, work: Promise<void>): void;
-  /** Of a job whose work is done but for storing what came of it: it counts until that has ended, however late. */
-  keep(id: number): void;
+  /**
+   * Adds a job until its work, which `start` begins, has settled. Its lease ends at `leaseEndsMs` on the monotonic clock. The work calls
+   * `keep` when it is done but for storing what came of it: the job counts until that has ended, however late.
+   */
+  add(id: number, leaseEndsMs: number, start: (keep: () => void) => Promise<void>): void;
   /** Their ids, except those whose lease was seen to be over `LATE_MS` ago or earlier: they may be claimed again. */
   ids(): readonly number[];
   count(): number;
@@ -26,7 +27,6 @@ export interface InFlightJobs {
 interface Entry {
   readonly id: number;
   readonly leaseEndsMs: number;
-  readonly work: Promise<void>;
   lateSinceMs?: number;
   isKept?: true;
 }
@@ -38,27 +38,27 @@ interface Entry {
 const LATE_MS = 30_000;
 
 export function createInFlightJobs(clock: Pick<Clock, "monotonicMs">): InFlightJobs {
-  const entries = new Set<Entry>();
+  const entries = new Map<Entry, Promise<void>>();
   const isInTime = (entry: Entry, nowMs: number) => {
     if (entry.isKept || nowMs < entry.leaseEndsMs) return true;
     entry.lateSinceMs ??= nowMs;
     return nowMs - entry.lateSinceMs < LATE_MS;
   };
   return {
-    add(id, leaseEndsMs, work) {
-      const entry: Entry = { id, leaseEndsMs, work };
+    add(id, leaseEndsMs, start) {
+      const entry: Entry = { id, leaseEndsMs };
       const remove = () => void entries.delete(entry);
-      entries.add(entry);
+      const work = start(() => {
+        entry.isKept = true;
+      });
+      entries.set(entry, work);
       void work.then(remove, remove);
-    },
-    keep(id) {
-      for (const entry of entries) if (entry.id === id) entry.isKept = true;
     },
     ids() {
       const nowMs = clock.monotonicMs();
-      return [...entries].flatMap((entry) => (isInTime(entry, nowMs) ? [entry.id] : []));
+      return [...entries.keys()].flatMap((entry) => (isInTime(entry, nowMs) ? [entry.id] : []));
     },
     count: () => entries.size,
-    whenEmpty: async () => void (await Promise.allSettled([...entries].map(({ work }) => work))),
+    whenEmpty: async () => void (await Promise.allSettled(entries.values())),
   };
 }
