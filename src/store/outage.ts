@@ -18,7 +18,7 @@ export class StoreDamaged extends StoreUnavailable {
   override readonly name = "StoreDamaged";
 }
 
-/** One row made the call fail, and now waits for some minutes. The same call may be made again at once: it passes that row over. */
+/** One row made the call fail, and now waits for some seconds or minutes. The same call may be made again at once: it passes that row over. */
 export class RowPutOff extends Error {
   override readonly name = "RowPutOff";
 }

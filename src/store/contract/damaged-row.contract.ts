@@ -13,8 +13,9 @@ import {
 
 const MINUTE = 60 * SECOND;
 
-/** How long the row waits. */
+/** How long the row of an old message waits, and of a new one. */
 const PUT_OFF = 5 * MINUTE;
+const FIRST_PUT_OFF = 5 * SECOND;
 
 /** Makes a message's row unreadable; resolves with a function that mends it. */
 async function damage({ inside }: World, id: string): Promise<() => Promise<void>> {
@@ -52,10 +53,13 @@ export function damagedRowContract(open: OpenStore): void {
         }
       };
       await claimAll();
-      const told = expect.stringMatching(new RegExp(`^message ${bad}, put off for 5 minutes: .*JSON`));
+      const told = expect.stringMatching(new RegExp(`^message ${bad}, put off for 5 s: .*JSON`));
       expect(claimed.toSorted()).toEqual([first, ...others, told].toSorted());
+      world.clock.now += FIRST_PUT_OFF;
+      const again = world.store.queue.stage(world.clock.now, 10).then(() => world.claim());
+      expect(await rejection(again)).toMatchObject({ name: "RowPutOff" });
       await mend();
-      world.clock.now += PUT_OFF;
+      world.clock.now += FIRST_PUT_OFF;
       await world.store.queue.stage(world.clock.now, 10);
       expect((await world.claim()).map(({ messageId }) => messageId)).toContain(bad);
     }),
@@ -69,13 +73,19 @@ export function damagedRowContract(open: OpenStore): void {
       await world.claim();
       const mend = await damage(world, bad);
       world.clock.now += HOUR;
-      const staged = () => untilPassed(() => world.store.queue.stage(world.clock.now, 10));
+      const told: string[] = [];
+      const staged = async () => {
+        const { value, putOff } = await untilPassed(() => world.store.queue.stage(world.clock.now, 10));
+        told.push(...putOff);
+        return value;
+      };
       const moved: number[] = [];
-      for (let last = 1; last > 0; moved.push(last)) last = (await staged()).value;
+      for (let last = 1; last > 0; moved.push(last)) last = await staged();
+      expect(told).toEqual([expect.stringContaining(`message ${bad}, put off for 300 s`)]);
       expect(moved.reduce((sum, count) => sum + count)).toBe(2);
       await mend();
       world.clock.now += PUT_OFF;
-      expect((await staged()).value).toBe(1);
+      expect(await staged()).toBe(1);
       expect(await world.claim()).toHaveLength(3);
     }),
   );

@@ -56,12 +56,7 @@ export function createOldWalk<Row extends { readonly id: string }>(
   };
   const prune = async (bounds: Bounds, take: Take) => {
     const last = round.from(bounds.before);
-    const waits = new Set(putOff.ids(bounds.before));
-    const takeAndRemove = (rows: readonly Row[]) => {
-      take(rows.map(({ id }) => ({ message_id: id })));
-      remove(rows);
-    };
-    const removal = { waits, remove: takeAndRemove };
+    const removal = { waits: new Set(putOff.ids(bounds.before)), remove: removing(remove, take) };
     const work = () => pruneOldest(bounds, removal) || pruneFrom(last, bounds, removal);
     const done = await db.write(work, bounds.limit);
     if (typeof done === "number") return done;
@@ -70,10 +65,20 @@ export function createOldWalk<Row extends { readonly id: string }>(
     return done.isAtEnd ? done.pruned : Math.max(1, done.pruned);
   };
   return (bounds) =>
-    passOver(Math.min(bounds.limit, MAX_PRUNED), {
+    passOver({
+      limit: Math.min(bounds.limit, MAX_PRUNED),
+      now: bounds.before,
       run: (limit, take: Take) => prune({ ...bounds, limit }, take),
-      putOff: async ({ message_id }) => putOff.add(message_id, bounds.before),
+      putOff: async ({ message_id }, dueAt) => putOff.add(message_id, dueAt),
     });
+}
+
+/** Names the rows before it deletes them. */
+function removing<Row extends { readonly id: string }>(remove: Removal<Row>["remove"], take: Take) {
+  return (rows: readonly Row[]) => {
+    take(rows.map(({ id }) => ({ message_id: id })));
+    remove(rows);
+  };
 }
 
 type Take = (rows: readonly { readonly message_id: string }[]) => void;

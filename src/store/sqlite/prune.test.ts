@@ -57,7 +57,7 @@ for (const atLatest of ["never", "now"] as const) {
     };
     expect(await prune(clock.now + 1_000)).toBeGreaterThanOrEqual(3);
     expect(driver.prepare("SELECT id FROM messages").all()).toEqual([{ id: bad }]);
-    expect(told).toEqual([`message ${bad}, put off for 5 minutes: damaged`]);
+    expect(told).toEqual([`message ${bad}, put off for 5 s: damaged`]);
     driver.exec("DROP TRIGGER refuse");
     await prune(clock.now + DAY);
     expect(driver.prepare("SELECT id FROM messages").all()).toEqual([]);

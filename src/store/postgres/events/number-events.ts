@@ -20,7 +20,7 @@ export interface NumberingParts {
  * `EventFeed.numberEvents`. Committed events get the next numbers, and show in the feed from then on; events that commit later
  * get higher ones. Does nothing while another process is numbering. A process that stands still while it numbers (a virtual
  * machine being moved, a network that is cut) holds the others up for two seconds. An event that cannot be numbered is passed over for
- * some minutes.
+ * some seconds or minutes.
  *
  * At the start, and on another server than before, the numbers go ahead of all that were given: the database may lack its last
  * transactions, and readers have cursors from them.
@@ -58,7 +58,12 @@ export function createNumberEvents(
     return numbered.reduce((sum, row) => sum + row.events, 0);
   };
   return (limit) =>
-    passOver(limit, { run: numberSome, putOff: async ({ id }) => putOff.add(id, clock.now()) });
+    passOver({
+      limit,
+      now: clock.now(),
+      run: numberSome,
+      putOff: async ({ id }, dueAt) => putOff.add(id, dueAt),
+    });
 }
 
 interface WaitingRow {

@@ -5,7 +5,7 @@ import type { StoredSettings } from "../../../core/records/settings.ts";
 import { senderKeyOf } from "../../../core/suppressions/opt-out.ts";
 import { uuidTime } from "../../../core/uuid.ts";
 import { joinContent, type MessageRow, toIndexes, toProgress } from "../../messages/message-rows.ts";
-import { PUT_OFF_MS, passOver } from "../../pass-over.ts";
+import { passOver } from "../../pass-over.ts";
 import { toInterruptions } from "../../queue/interruptions.ts";
 import { OutcomeUnknown, type Queue } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
@@ -52,9 +52,10 @@ export function createClaim(db: Database, { erasedNames, release }: ClaimParts):
   };
   return async (request) => {
     await doubts.putBack(request.now);
-    return passOver(request.limit, {
+    return passOver({
+      ...request,
       run: (limit, take: Take) => claimSome({ ...request, limit }, take),
-      putOff: ({ id }) => putOffReady(db, id, request.now),
+      putOff: ({ id }, dueAt) => putOffReady(db, id, dueAt),
     });
   };
 }
@@ -62,11 +63,8 @@ export function createClaim(db: Database, { erasedNames, release }: ClaimParts):
 type Take = (jobs: readonly LeasedRow[]) => void;
 
 /** Makes a job in line wait. */
-export async function putOffReady(session: Session, jobId: number, now: number): Promise<void> {
-  await session.query("UPDATE jobs SET due_at = $2 WHERE id = $1 AND due_at IS NULL", [
-    jobId,
-    now + PUT_OFF_MS,
-  ]);
+export async function putOffReady(session: Session, jobId: number, dueAt: number): Promise<void> {
+  await session.query("UPDATE jobs SET due_at = $2 WHERE id = $1 AND due_at IS NULL", [jobId, dueAt]);
 }
 
 interface Claimed {

@@ -35,9 +35,11 @@ export function createExpire(session: Session, { changes, erasedNames }: ExpireP
       };
     });
   return async (now, limit) => {
-    const { moved, reached } = await passOver(limit, {
+    const { moved, reached } = await passOver({
+      limit,
+      now,
       run: expireSome(now),
-      putOff: ({ id }) => putOffReady(session, id, now),
+      putOff: ({ id }, dueAt) => putOffReady(session, id, dueAt),
     });
     last = reached ?? last;
     return moved;

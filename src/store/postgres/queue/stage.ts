@@ -1,6 +1,6 @@
 import { applyInterruption } from "../../../core/messages/progress.ts";
 import { NOTHING_IN_FLIGHT, type Sweeper } from "../../../core/queue/in-flight-jobs.ts";
-import { PUT_OFF_MS, passOver } from "../../pass-over.ts";
+import { passOver } from "../../pass-over.ts";
 import type { Queue } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import type { MessageChanges, MessageLog } from "../messages/message-log.ts";
@@ -32,9 +32,11 @@ export function createStage(
       });
   return {
     async stage(now, limit, sweeper = NOTHING_IN_FLIGHT) {
-      const staged = await passOver(limit, {
+      const staged = await passOver({
+        limit,
+        now,
         run: stageSome(now, sweeper),
-        putOff: ({ id }) => session.query(PUT_OFF, [id, now + PUT_OFF_MS, now]),
+        putOff: ({ id }, dueAt) => session.query(PUT_OFF, [id, dueAt, now]),
       });
       queues.notify(staged.map(({ name }) => name));
       return staged.length;

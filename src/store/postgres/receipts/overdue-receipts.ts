@@ -2,7 +2,7 @@ import { awaitedFrom } from "../../../core/messages/copies.ts";
 import { noteOverdue } from "../../../core/receipts/overdue-receipt.ts";
 import { MAX_COUNTED } from "../../max-counted.ts";
 import { joinContent, type MessageRow, toProgress } from "../../messages/message-rows.ts";
-import { PUT_OFF_MS, passOver } from "../../pass-over.ts";
+import { passOver } from "../../pass-over.ts";
 import { freeOverdueRow, partOfOverdue } from "../../receipts/overdue-row.ts";
 import { askedNext, toQuestion } from "../../receipts/to-question.ts";
 import type { Question, QuestionRequest, ReceiptStore } from "../../store.ts";
@@ -17,17 +17,19 @@ type Overdue = Pick<ReceiptStore, "flagOverdue" | "takeQuestions" | "countOverdu
 export function createOverdueReceipts(db: Database, changes: MessageChanges): Overdue {
   return {
     flagOverdue: (bounds) =>
-      passOver(bounds.limit, {
+      passOver({
+        limit: bounds.limit,
+        now: bounds.sentBefore,
         run: (limit, onTaken: Taken<AwaitedRow>) =>
           changes((session, log) => flag(session, log, { ...bounds, limit, onTaken })),
-        putOff: ({ message_id }) =>
-          db.query(AWAIT_LONGER, [bounds.sentBefore + PUT_OFF_MS, message_id, bounds.sentBefore]),
+        putOff: ({ message_id }, until) => db.query(AWAIT_LONGER, [until, message_id, bounds.sentBefore]),
       }),
     takeQuestions: (request) =>
-      passOver(request.limit, {
+      passOver({
+        ...request,
         run: (limit, taken: Taken<DueRow>) =>
           db.transaction((session) => take(session, { ...request, limit }, taken)),
-        putOff: ({ message_id, part }) => db.query(ASK_LATER, [request.now + PUT_OFF_MS, message_id, part]),
+        putOff: ({ message_id, part }, until) => db.query(ASK_LATER, [until, message_id, part]),
       }),
     async countOverdue() {
       const rows = await db.query<{ connector_id: string; parts: number }>(COUNTS);

@@ -1,7 +1,7 @@
 import type { ClaimedWebhook, Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import type { InboundRow } from "../../inbound/inbound-rows.ts";
 import type { Notifier } from "../../notifier.ts";
-import { PUT_OFF_MS, passOver } from "../../pass-over.ts";
+import { passOver } from "../../pass-over.ts";
 import type { Outbox, WebhookClaim } from "../../store.ts";
 import { eventsOf, someOf } from "../../webhooks/some-lanes.ts";
 import {
@@ -21,7 +21,9 @@ export function createWebhookClaim(
 ): Pick<Outbox, "claim" | "readyLanes"> {
   return {
     async claim(request) {
-      const { claimed, freed } = await passOver(eventsOf(request), {
+      const { claimed, freed } = await passOver({
+        limit: eventsOf(request),
+        now: request.now,
         run(limit, take: Take) {
           const some = someOf(request, limit);
           return db.transaction(
@@ -29,7 +31,7 @@ export function createWebhookClaim(
             (session, { claimed }) => isLeased(session, some, claimed),
           );
         },
-        putOff: ({ id }) => db.query(PUT_OFF, [id, request.now + PUT_OFF_MS]),
+        putOff: ({ id }, dueAt) => db.query(PUT_OFF, [id, dueAt]),
       });
       notifier.notify(lanesOf(freed));
       return claimed;

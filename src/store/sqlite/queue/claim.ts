@@ -10,7 +10,7 @@ import {
   toIndexes,
   toProgress,
 } from "../../messages/message-rows.ts";
-import { PUT_OFF_MS, passOver } from "../../pass-over.ts";
+import { passOver } from "../../pass-over.ts";
 import { type InterruptionRow, toInterruptions } from "../../queue/interruptions.ts";
 import type { Queue, ReleasedJob } from "../../store.ts";
 import type { Database } from "../database/database.ts";
@@ -59,9 +59,10 @@ export function createClaim(db: Database, parts: ClaimParts): Pick<Queue, "claim
 
   return {
     claim: (request) =>
-      passOver(request.limit, {
+      passOver({
+        ...request,
         run: (limit, take: Take) => db.write(() => claimNow({ ...request, limit }, take), limit),
-        putOff: ({ job_id }) => putOffReady(job_id, request.now),
+        putOff: ({ job_id }, dueAt) => putOffReady(job_id, dueAt),
       }),
     release: createRelease(db, parts),
   };
@@ -72,9 +73,9 @@ type TakenJob = Pick<ReadyRow, "job_id" | "message_id">;
 type Take = (jobs: readonly TakenJob[]) => void;
 
 /** Makes a function that lets a job in line wait. */
-export function createPutOffReady(db: Database): (jobId: number, now: number) => Promise<number> {
+export function createPutOffReady(db: Database): (jobId: number, dueAt: number) => Promise<number> {
   const putOff = db.prepare("UPDATE jobs SET due_at = ? WHERE id = ? AND due_at IS NULL");
-  return (jobId, now) => db.write(() => putOff.run(now + PUT_OFF_MS, jobId));
+  return (jobId, dueAt) => db.write(() => putOff.run(dueAt, jobId));
 }
 
 function createRelease(db: Database, { messages, queues }: ClaimParts): Queue["release"] {

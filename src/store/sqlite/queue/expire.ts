@@ -47,10 +47,12 @@ export function createExpire(db: Database, parts: ExpireParts): Queue["expire"] 
     return moved;
   };
   return (now, limit) =>
-    passOver(limit, {
+    passOver({
+      limit,
+      now,
       run: (most, take: (rows: readonly OverdueRow[]) => void) =>
         db.write(() => expireNow(now, most, take), most),
-      putOff: ({ id }) => putOffReady(id, now),
+      putOff: ({ id }, dueAt) => putOffReady(id, dueAt),
     });
 }
 

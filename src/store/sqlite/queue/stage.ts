@@ -1,6 +1,6 @@
 import { applyInterruption } from "../../../core/messages/progress.ts";
 import { NOTHING_IN_FLIGHT, type Sweeper } from "../../../core/queue/in-flight-jobs.ts";
-import { PUT_OFF_MS, passOver } from "../../pass-over.ts";
+import { passOver } from "../../pass-over.ts";
 import type { Queue } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { MessageLog } from "../messages/message-log.ts";
@@ -33,10 +33,6 @@ export function createStage(
   );
   const ready = db.prepare(READY);
   const putOff = db.prepare("UPDATE jobs SET due_at = ? WHERE id = ? AND due_at <= ?");
-  const first = db.prepare<{ due_at: number | null }>(
-    "SELECT min(due_at) AS due_at FROM jobs WHERE is_leased = ? AND due_at IS NOT NULL",
-  );
-
   const interrupt = createInterrupt(db, messages);
   const stageOne = (row: WaitingRow, now: number) => {
     ready.run(now, row.id);
@@ -60,17 +56,26 @@ export function createStage(
 
   return {
     stage: (now, limit, sweeper = NOTHING_IN_FLIGHT) =>
-      passOver(limit, {
+      passOver({
+        limit,
+        now,
         run: stageSome(now, sweeper),
         // A lease lasts so much longer.
-        putOff: ({ id }) => db.write(() => putOff.run(now + PUT_OFF_MS, id, now)),
+        putOff: ({ id }, dueAt) => db.write(() => putOff.run(dueAt, id, now)),
       }),
-    nextDueAt: () =>
-      db.read(() => {
-        const times = [first.get(0)?.due_at, first.get(1)?.due_at].filter((at) => typeof at === "number");
-        return times.length > 0 ? Math.min(...times) : undefined;
-      }),
+    nextDueAt: createNextDueAt(db),
   };
+}
+
+function createNextDueAt(db: Database): Queue["nextDueAt"] {
+  const first = db.prepare<{ due_at: number | null }>(
+    "SELECT min(due_at) AS due_at FROM jobs WHERE is_leased = ? AND due_at IS NOT NULL",
+  );
+  return () =>
+    db.read(() => {
+      const times = [first.get(0)?.due_at, first.get(1)?.due_at].filter((at) => typeof at === "number");
+      return times.length > 0 ? Math.min(...times) : undefined;
+    });
 }
 
 /** Notes that an attempt was interrupted: its lease has run out. */

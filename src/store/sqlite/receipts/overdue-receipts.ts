@@ -2,7 +2,7 @@ import { awaitedFrom } from "../../../core/messages/copies.ts";
 import { noteOverdue } from "../../../core/receipts/overdue-receipt.ts";
 import { MAX_COUNTED } from "../../max-counted.ts";
 import { toProgress } from "../../messages/message-rows.ts";
-import { PUT_OFF_MS, passOver } from "../../pass-over.ts";
+import { passOver } from "../../pass-over.ts";
 import { freeOverdueRow, partOfOverdue } from "../../receipts/overdue-row.ts";
 import { askedNext, toQuestion } from "../../receipts/to-question.ts";
 import type { Question, QuestionRequest, ReceiptStore } from "../../store.ts";
@@ -42,16 +42,18 @@ export function createOverdueReceipts(db: Database, parts: OverdueParts): Overdu
   };
   return {
     flagOverdue: (bounds) =>
-      passOver(bounds.limit, {
+      passOver({
+        limit: bounds.limit,
+        now: bounds.sentBefore,
         run: (limit, taken: Taken<AwaitedRow>) => db.write(() => flag({ ...bounds, limit }, taken), limit),
-        putOff: ({ message_id }) =>
-          db.write(() => awaitLonger.run(bounds.sentBefore + PUT_OFF_MS, message_id, bounds.sentBefore)),
+        putOff: ({ message_id }, until) =>
+          db.write(() => awaitLonger.run(until, message_id, bounds.sentBefore)),
       }),
     takeQuestions: (request) =>
-      passOver(request.limit, {
+      passOver({
+        ...request,
         run: (limit, taken: Taken<OverdueRow>) => db.write(() => take({ ...request, limit }, taken), limit),
-        putOff: ({ message_id, part }) =>
-          db.write(() => askLater.run(request.now + PUT_OFF_MS, message_id, part)),
+        putOff: ({ message_id, part }, until) => db.write(() => askLater.run(until, message_id, part)),
       }),
     countOverdue: () => db.read(counts),
   };

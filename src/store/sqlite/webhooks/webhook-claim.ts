@@ -1,6 +1,6 @@
 import type { ClaimedWebhook, Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import type { InboundRow } from "../../inbound/inbound-rows.ts";
-import { PUT_OFF_MS, passOver } from "../../pass-over.ts";
+import { passOver } from "../../pass-over.ts";
 import type { Outbox, WebhookClaim } from "../../store.ts";
 import { eventsOf, someOf } from "../../webhooks/some-lanes.ts";
 import {
@@ -53,9 +53,11 @@ export function createWebhookClaim(
   };
   return {
     claim: (request) =>
-      passOver(eventsOf(request), {
+      passOver({
+        limit: eventsOf(request),
+        now: request.now,
         run: (limit, take: Take) => db.write(() => claimNow(someOf(request, limit), take), limit),
-        putOff: ({ number }) => db.write(() => putOff.run(request.now + PUT_OFF_MS, number)),
+        putOff: ({ number }, dueAt) => db.write(() => putOff.run(dueAt, number)),
       }),
     readyLanes: createLaneScan(db, accounts, keyOf),
   };
