@@ -1,4 +1,4 @@
-/** docs/operations.md: the way to a new admin token, followed to the letter, and the metrics that it lists. */
+/** docs/keys.md: the way to a new admin token, followed to the letter. docs/monitoring.md: the metrics that it lists. */
 import { afterAll, expect, test } from "bun:test";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ test("the documented statement gives the service another admin token, and the ol
   const sqlite3 = join(folder.path, "sqlite3");
   writeFileSync(sqlite3, `#!/bin/sh\nexec '${process.execPath}' -e '${STAND_IN}' "$@"\n`);
   chmodSync(sqlite3, 0o755);
-  const [block] = blocksOf("operations.md", "A new admin token");
+  const [block] = blocksOf("keys.md", "A new admin token");
   const { code, out, err } = await shell.run(block!.text.replace("data/postrider.db", "postrider.db"));
   expect([code, err]).toEqual([0, ""]);
   const token = out.trim();
@@ -41,7 +41,7 @@ test("the page lists every metric, and the alerts to install are made of nothing
   service.kill("SIGTERM");
   await service.exited;
   const told = [...text.matchAll(/^# TYPE (\w+)/gm)].map(([, name = ""]) => name);
-  const page = readFileSync(join(ROOT, "docs/operations.md"), "utf8");
+  const page = readFileSync(join(ROOT, "docs/monitoring.md"), "utf8");
   const listed = new Set([...page.matchAll(/`((?:postrider|process)_\w+)`/g)].map(([, name = ""]) => name));
   expect(told.length).toBeGreaterThan(30);
   expect(told.filter((name) => !listed.has(name))).toEqual([]);

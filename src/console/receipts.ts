@@ -98,7 +98,7 @@ function asReceived({ raw, error, reference }: Parked): Child {
   return said.filter(Boolean).join(", ");
 }
 
-/** The advice of docs/operations.md. There is nothing to do with a receipt, but with its connector. */
+/** The advice of docs/monitoring.md. There is nothing to do with a receipt, but with its connector. */
 function causes(connectorId: string | undefined): Child {
   const edit = connectorId !== undefined && [
     " ",
