@@ -25,7 +25,7 @@ function attempt(job: ClaimedJob, { made, owner, outlets, route, over }: Given) 
     clock,
     log: { isDebug: () => false },
     observe: { attempt() {}, unconfirmed() {} },
-    toOutgoing: () => made,
+    prepare: () => made,
     random: () => 0.5,
     outletOf: (id: string) => outlets?.[id] ?? owner,
     routeOf: () => route,

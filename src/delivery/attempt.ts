@@ -11,14 +11,14 @@ import { judge, judgeElsewhere, judgeFailover, judgeHeld, judgeWaiting } from ".
 import { ableInstead, canEverSend, leftToOthers } from "./outlets/able-outlets.ts";
 import type { DeletedConnectors } from "./outlets/deleted-connectors.ts";
 import { type Assignment, createFailover, type Failover } from "./outlets/failover.ts";
+import { takeLargePlace } from "./outlets/large-limit.ts";
 import type { Outlet } from "./outlets/outlet.ts";
 import { downWaitMs, outletOfJob, type WaitsForOwner } from "./outlets/outlet-of-job.ts";
 import { canFailOver, ownerDeleted, ownerOf } from "./outlets/owner-of-job.ts";
 import { reportAttempt } from "./report-attempt.ts";
-import { takeLargePlace } from "./sending/large-mail.ts";
+import type { Prepare } from "./sending/prepare.ts";
 import { putOff } from "./sending/put-off.ts";
 import { type Skipped, withSkipped } from "./sending/skip-suppressed.ts";
-import type { Prepared } from "./sending/to-outgoing.ts";
 import { judgeBefore, judgeImpossible, judgeSkipped } from "./unsent.ts";
 
 /** Before the first octet is sent, the lease must outlast the slowest answer by this much. */
@@ -29,8 +29,7 @@ export interface AttemptDeps {
   readonly random: Random;
   readonly log: Log;
   readonly observe: DeliveryMetrics;
-  /** Renders the job's message, or says why it can never be sent. */
-  readonly toOutgoing: (job: ClaimedJob, remainingMs: number) => Prepared | Promise<Prepared>;
+  readonly prepare: Prepare;
   readonly outletOf: (connectorId: string) => Outlet | undefined;
   readonly deleted: Pick<DeletedConnectors, "includes">;
   readonly routeOf: RouteOfJob;
@@ -62,7 +61,7 @@ export interface Attempted extends Settlement {
 
 /**
  * The steps of an attempt, in order: decide whether the message may be sent at all (`judgeBefore`), choose its outlet, take a
- * place if it is a large mail, check that the lease lasts (`mayBegin`), render it, and only then hand it over. What was reserved
+ * place if it is a large mail, check that the lease lasts (`mayBegin`), prepare it, and only then hand it over. What was reserved
  * and not used is given back.
  */
 export function createAttempt(given: AttemptDeps): Attempt {
@@ -115,7 +114,7 @@ async function isOnlyHere(
   job: ClaimedJob,
   { outlet, outlets }: Assignment,
 ): Promise<boolean> {
-  const prepared = await deps.toOutgoing(job, job.expiresAt - deps.clock.now());
+  const prepared = await deps.prepare(job);
   if (prepared.kind !== "ready" || !canEverSend(outlet, prepared.message)) return false;
   return outlets.some((other) => !canEverSend(other, prepared.message));
 }
@@ -134,7 +133,7 @@ async function chooseAndSend(
   if ("waitMs" in place)
     return judgeWaiting(job, { now: deps.clock.now(), ...place, owner: chosen.outlet.channel.connectorId });
   try {
-    return await renderAndSend(deps, job, handover);
+    return await prepareAndSend(deps, job, handover);
   } finally {
     place.leave();
   }
@@ -158,17 +157,17 @@ async function awaitOwner(
   return "outlet" in choice ? choice : judgeImpossible(deps, job, ownerDeleted(job, owner));
 }
 
-/** Renders the message, and hands it over if the lease lasts. */
-async function renderAndSend(
+/** Prepares the message, and hands it over if the lease lasts. */
+async function prepareAndSend(
   deps: Attempting,
   job: ClaimedJob,
   handover: Handover,
 ): Promise<Settlement | undefined> {
   if (!mayBegin(deps, handover)) return undefined;
-  const rendering = deps.toOutgoing(job, job.expiresAt - deps.clock.now());
-  const outgoing = rendering instanceof Promise ? await rendering : rendering;
-  // Checked again: rendering may have taken long, or the process may have been suspended meanwhile.
-  if (rendering instanceof Promise && !mayBegin(deps, handover)) return undefined;
+  const preparing = deps.prepare(job);
+  const outgoing = preparing instanceof Promise ? await preparing : preparing;
+  // Checked again: preparing may have taken long, or the process may have been suspended meanwhile.
+  if (preparing instanceof Promise && !mayBegin(deps, handover)) return undefined;
   if (outgoing.kind === "held") return judgeHeld(job, deps.clock.now());
   if (outgoing.kind === "impossible") return judgeImpossible(deps, job, outgoing.error);
   if (outgoing.message.only?.length === 0) return judgeSkipped(deps, job, outgoing.skipped);

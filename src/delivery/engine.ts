@@ -1,11 +1,10 @@
 import type { ConnectorStatus } from "../channels/channel.ts";
-import { type Clock, type Random, sleep } from "../core/clock.ts";
+import { type Random, sleep } from "../core/clock.ts";
 import { eachRecord } from "../core/lists/each-record.ts";
 import type { Log } from "../core/log.ts";
 import type { Receipt, ReceiptResult } from "../core/messages/outcome.ts";
 import { present } from "../core/present.ts";
 import type { Claimant } from "../core/queue/claimant.ts";
-import type { ClaimedJob } from "../core/queue/claimed-job.ts";
 import { firstOfGroups, type ReceiptGroups, receiptGroups } from "../core/receipts/receipt-groups.ts";
 import type { Connector, Route } from "../core/records/accounts.ts";
 import {
@@ -14,7 +13,6 @@ import {
   type Queue,
   type ReceiptStore,
   type Records,
-  type SuppressionStore,
   type Unstored,
 } from "../store/store.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
@@ -27,10 +25,7 @@ import { createSlotLine, type SlotLine } from "./outlets/slot-line.ts";
 import { inquire } from "./receipts/overdue-receipts.ts";
 import { type SharedReceiptsDeps, shareReceipts } from "./receipts/shared-receipts.ts";
 import { createSendMessage, type SendMessageDeps } from "./send-message.ts";
-import { withLargeBody } from "./sending/large-mail.ts";
-import { offerUnsubscribe, type UnsubscribeHeaders } from "./sending/offer-unsubscribe.ts";
-import { skipSuppressed } from "./sending/skip-suppressed.ts";
-import { type FindSenderDomain, type Prepared, toOutgoing } from "./sending/to-outgoing.ts";
+import { createPrepare, type PrepareDeps } from "./sending/prepare.ts";
 import type { Shares } from "./shares/shares.ts";
 import { createStrayJobs } from "./stray-jobs.ts";
 import { createWorker } from "./worker.ts";
@@ -42,16 +37,12 @@ const RECONCILE_MS = 1_000;
 /** How long `stop` waits for answers before it tells the channels to give up, which leaves them time to close. */
 const GIVE_UP_AFTER_MS = 12_000;
 
-export interface EngineDeps {
+export interface EngineDeps extends PrepareDeps {
   readonly queue: Queue;
   readonly receipts: ReceiptStore;
   readonly records: Records;
   readonly messages: Pick<MessageStore, "timeline">;
   readonly open: OpenChannel;
-  readonly findSenderDomain: FindSenderDomain;
-  readonly suppressions: Pick<SuppressionStore, "find">;
-  readonly unsubscribeHeaders: UnsubscribeHeaders;
-  readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly observe: DeliveryMetrics;
@@ -216,10 +207,7 @@ function createRouteWorkers(deps: EngineDeps, parts: WorkerParts): Workers {
   const { outlets, deleted, jobRoutes, unstored, line, signal } = parts;
   const send = createSendMessage({
     ...deps,
-    toOutgoing: (job, remainingMs) =>
-      job.content.channel === "email"
-        ? toEmail(deps, job, remainingMs)
-        : toOutgoing(job, remainingMs, deps.findSenderDomain),
+    prepare: createPrepare(deps),
     outletOf: outlets.get,
     deleted,
     routeOf: jobRoutes.of,
@@ -232,21 +220,6 @@ function createRouteWorkers(deps: EngineDeps, parts: WorkerParts): Workers {
     (queue) => outlets.get(queue) !== undefined,
   );
 }
-
-async function toEmail(deps: EngineDeps, claimed: ClaimedJob, remainingMs: number): Promise<Prepared> {
-  const job = await withLargeBody(claimed, deps.queue);
-  if (!job) return BODY_GONE;
-  const rendered = await toOutgoing(job, remainingMs, deps.findSenderDomain);
-  const { find } = deps.suppressions;
-  const outgoing = await skipSuppressed(rendered, job, { find, now: deps.clock.now() });
-  return offerUnsubscribe(outgoing, deps.unsubscribeHeaders);
-}
-
-/** The body was wiped, because a receipt has settled the email since it was claimed. It must not be sent empty. */
-const BODY_GONE: Prepared = {
-  kind: "impossible",
-  error: { code: "body_gone", message: "its text has been wiped, since nothing was left to send" },
-};
 
 type Apply = (connectors: readonly Connector[], routes: readonly Route[]) => void;
 

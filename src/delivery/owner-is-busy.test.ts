@@ -42,7 +42,7 @@ async function storedOf({ isOurs, inQueueOf, first = "sent" }: Situation) {
     },
     outletOf: (id: string) => openOutlet(id, 0),
     routeOf: () => inQueueOf && { ...inQueueOf.route, id: "route", connectorIds: ["busy", "other"] },
-    toOutgoing: () => ({ kind: "ready", message: { channel: "sms" } }),
+    prepare: () => ({ kind: "ready", message: { channel: "sms" } }),
     signal,
     unstored: createUnstored({ clock, signal, log: { info() {}, error() {} } }),
     deleted: { includes: async () => false },

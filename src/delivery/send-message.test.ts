@@ -135,7 +135,7 @@ function openStore(clock: HeldClock, done: string[], making: Making) {
   } as unknown as Queue;
   return {
     queue,
-    async toOutgoing() {
+    async prepare() {
       await clock.advance(makingMs);
       whereItAnswers();
       if (made instanceof Error) throw made;

@@ -29,7 +29,7 @@ import { type Skipped, withSkipped } from "./sending/skip-suppressed.ts";
 /** A delivery window with less than this left counts as over: an SMSC is told the rest in whole seconds. */
 const SHORTEST_WINDOW_MS: Readonly<Record<ChannelName, number>> = { sms: 1_000, email: 1 };
 
-type UnsentDeps = Pick<AttemptDeps, "clock" | "log" | "observe" | "toOutgoing">;
+type UnsentDeps = Pick<AttemptDeps, "clock" | "log" | "observe" | "prepare">;
 
 /** The settlement of a job that must not be sent over any connector, or not now; `undefined`: it may be sent. */
 export function judgeBefore(
@@ -71,7 +71,7 @@ async function countParts(
   channel: Outlet["channel"],
 ): Promise<number | undefined> {
   if (!channel.partsOf) return undefined;
-  const outgoing = await deps.toOutgoing(job, job.expiresAt - deps.clock.now());
+  const outgoing = await deps.prepare(job);
   if (outgoing.kind !== "ready" || outgoing.message.channel !== "sms") return undefined;
   return channel.partsOf(outgoing.message);
 }

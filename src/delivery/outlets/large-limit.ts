@@ -1,4 +1,6 @@
 import type { Clock } from "../../core/clock.ts";
+import { isLargeContent } from "../../core/email/large-body.ts";
+import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
 
 /** Limits how many large messages a connector sends at a time, so that others find a free connection, and memory is bounded. */
 export interface LargeLimit {
@@ -25,3 +27,14 @@ export function createLargeLimit(clock: Pick<Clock, "monotonicMs">, places: numb
     },
   };
 }
+
+/** Takes a place for a large message. Other messages need none. */
+export function takeLargePlace(
+  largeLimit: LargeLimit,
+  { content }: Pick<ClaimedJob, "content">,
+): ReturnType<LargeLimit["enter"]> {
+  const isApart = content.channel === "email" && content.isBodyApart === true;
+  return isApart || isLargeContent(content) ? largeLimit.enter() : NO_PLACE_NEEDED;
+}
+
+const NO_PLACE_NEEDED = { leave() {} };
