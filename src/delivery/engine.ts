@@ -190,7 +190,7 @@ interface Parts {
 function createParts(deps: EngineDeps, signal: AbortSignal): Parts {
   const line = createSlotLine();
   const hasReceipt = byTimeline(deps.messages);
-  const outlets = createOutlets({ ...deps, onSlots: line.call, onLeftOver: line.call, hasReceipt });
+  const outlets = createOutlets({ ...deps, onSlots: line.call, hasReceipt });
   const deleted = createDeletedConnectors(deps.records);
   const jobRoutes = createJobRoutes(deps.builtIn.routes);
   const unstored = createUnstored({ ...deps, signal });

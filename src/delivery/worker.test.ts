@@ -97,7 +97,7 @@ function openOutlet(clock: Clock, { id, sendTimeoutMs, freeSlots, perSecond }: W
     throttle: createThrottle(clock, perSecond),
     health: createHealth(clock, { keepsRate: false, reachesMany: false }),
     largeLimit: createLargeLimit(clock, 1),
-    onLeftOver() {},
+    onSlots() {},
     isOpening: () => false,
     isElsewhere: () => false,
   });

@@ -13,7 +13,7 @@ import { createThrottle } from "./throttle.ts";
 /** An outlet with so many slots; `told` counts how often it said that reserved ones were given back. */
 function openOutlet(connectorId: string, freeSlots: number, state: "up" | "down" = "up") {
   const clock = createHeldClock();
-  const told = { leftOver: 0 };
+  const told = { slots: 0 };
   const channel = {
     connectorId,
     freeSlots: () => freeSlots,
@@ -24,7 +24,7 @@ function openOutlet(connectorId: string, freeSlots: number, state: "up" | "down"
     throttle: createThrottle(clock, undefined),
     health: createHealth(clock, { keepsRate: false, reachesMany: false }),
     largeLimit: createLargeLimit(clock, 1),
-    onLeftOver: () => void told.leftOver++,
+    onSlots: () => void told.slots++,
     isOpening: () => false,
     isElsewhere: () => false,
   });
@@ -49,13 +49,13 @@ test("a message that goes to its owner takes a slot there, and gives back the on
   const { outlet: offered, told } = openOutlet("offered", 5);
   const { outlet: owner } = openOutlet("owner", 5);
   expect(choose("owner", offered, owner)).toBe("owner");
-  expect([offered.available(), owner.available(), told.leftOver]).toEqual([5, 4, 1]);
+  expect([offered.available(), owner.available(), told.slots]).toEqual([5, 4, 1]);
 });
 
 test("claimed for its owner it stays there, though that was the last slot", () => {
   const { outlet: owner, told } = openOutlet("owner", 1);
   expect(choose("owner", owner)).toBe("owner");
-  expect([owner.available(), told.leftOver]).toEqual([0, 0]);
+  expect([owner.available(), told.slots]).toEqual([0, 0]);
 });
 
 test("it waits in the queue of an owner that is full, and for one that is down or gone longer the longer that has been down", async () => {
@@ -80,7 +80,7 @@ test("workers in line are told of slots that are given back, and not where none 
   const { outlet, told } = openOutlet("c", 5);
   outlet.reserve(2);
   outlet.unreserve(0);
-  expect(told.leftOver).toBe(0);
+  expect(told.slots).toBe(0);
   outlet.unreserve(2);
-  expect([told.leftOver, outlet.available()]).toEqual([1, 5]);
+  expect([told.slots, outlet.available()]).toEqual([1, 5]);
 });

@@ -14,7 +14,7 @@ test("the slot of a message whose segments a bug keeps from being counted is giv
     throttle: createThrottle(clock, 100),
     health: createHealth(clock, { keepsRate: false, reachesMany: false }),
     largeLimit: createLargeLimit(clock, 1),
-    onLeftOver() {},
+    onSlots() {},
     isOpening: () => false,
     isElsewhere: () => false,
   });

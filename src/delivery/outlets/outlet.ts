@@ -41,7 +41,7 @@ export interface OutletParts {
   readonly health: Health;
   readonly largeLimit: LargeLimit;
   /** Called when reserved slots were given back. */
-  readonly onLeftOver: () => void;
+  readonly onSlots: () => void;
   /** Whether it is being opened here. */
   readonly isOpening: (own: ChannelStatus) => boolean;
   /** Whether messages leave through another process, or should wait until they can. */
@@ -50,7 +50,7 @@ export interface OutletParts {
 
 export function createOutlet(
   channel: Channel,
-  { clock, throttle, health, largeLimit, onLeftOver, isOpening, isElsewhere }: OutletParts,
+  { clock, throttle, health, largeLimit, onSlots, isOpening, isElsewhere }: OutletParts,
 ): Outlet {
   let reserved = 0;
   let downSinceMs: number | undefined;
@@ -85,7 +85,7 @@ export function createOutlet(
     },
     unreserve(count) {
       reserved -= count;
-      if (count > 0) onLeftOver();
+      if (count > 0) onSlots();
     },
     handOver(message) {
       // First: if a bug keeps the segments from being counted, nothing is handed over, and the slot is given back by `unreserve`.

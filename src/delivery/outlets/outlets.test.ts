@@ -56,7 +56,6 @@ function open({ applies }: { applies?: (changed: Connector) => boolean } = {}) {
       error: ({ connector }, text) => void logged.push(`${connector}: ${text}`),
     },
     onSlots: () => void slotsTold++,
-    onLeftOver() {},
     shares: shares.shares,
     hasReceipt: async () => false,
     slotsOf: ({ config }) => config.slots as number | undefined,

@@ -27,10 +27,8 @@ export interface OutletsDeps {
   readonly open: OpenChannel;
   readonly clock: Clock;
   readonly log: Log;
-  /** Called when slots may have become free, or a channel came up. */
+  /** Called when slots may have become free: a channel came up, an answer came, or reserved slots were given back. */
   readonly onSlots: () => void;
-  /** Called when reserved slots were given back. */
-  readonly onLeftOver: () => void;
   /** Absent: no other process uses the connectors. */
   readonly shares?: Shares;
   /** Whether a message has had a receipt, as the store knows. It is asked only if there may be other processes. */
@@ -220,7 +218,7 @@ function joinShares({ shares, slotsOf, onSlots }: OutletsDeps, connector: Connec
 }
 
 function createOutletOf(
-  { clock, onLeftOver, shares, hasReceipt }: OutletsDeps,
+  { clock, onSlots, shares, hasReceipt }: OutletsDeps,
   connector: Connector,
   { channel, share, throttle }: { channel: Channel; share: OwnShare | undefined; throttle: Throttle },
 ): Outlet {
@@ -238,7 +236,7 @@ function createOutletOf(
     clock,
     throttle,
     largeLimit,
-    onLeftOver,
+    onSlots,
     isElsewhere,
     health: { ...health, attempt: attemptTold(health, share) },
     isOpening: (own) => isOpening(own, clock),

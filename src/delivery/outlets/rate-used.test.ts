@@ -21,7 +21,6 @@ function open() {
     clock: createHeldClock(),
     log: { isDebug: () => false, debug() {}, info() {}, warn() {}, error() {} },
     onSlots() {},
-    onLeftOver() {},
     hasReceipt: async () => false,
     slotsOf: () => undefined,
   });

@@ -35,7 +35,6 @@ function openOneOf(processes: number, { isAway = false, isReported = true } = {}
     clock,
     log: { isDebug: () => false, debug() {}, info() {}, warn() {}, error() {} },
     onSlots() {},
-    onLeftOver() {},
     slotsOf: () => undefined,
     hasReceipt: byTimeline(messages),
     ...(processes > 1 && { shares: {} as Shares }),

@@ -38,7 +38,6 @@ function openProcess(clock: ReturnType<typeof createHeldClock>, leases = createL
       log,
       shares,
       onSlots() {},
-      onLeftOver() {},
       slotsOf: () => 1,
       hasReceipt: async () => true,
     };
