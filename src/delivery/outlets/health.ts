@@ -8,14 +8,14 @@ import { createRecentScore } from "./recent-score.ts";
 
 /** How healthy a connector is, judged by its attempts and receipts. In memory only, and of bounded size. */
 export interface Health {
-  attempt(job: Attempted, outcome: SendOutcome): void;
+  attempt(job: AttemptedMessage, outcome: SendOutcome): void;
   receipt(receipt: SeenReceipt): void;
   score(status: ChannelStatus): ConnectorHealth;
   /** Forgets what was observed. */
   reset(): void;
 }
 
-export type Attempted = Pick<ClaimedJob, "messageId" | "progress">;
+export type AttemptedMessage = Pick<ClaimedJob, "messageId" | "progress">;
 
 export interface HealthTraits {
   /** The channel's own status says when it is throttled, so a message deferred without an attempt is no sign of that. */

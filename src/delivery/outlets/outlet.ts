@@ -3,7 +3,7 @@ import { type ConnectorHealth, HEALTHY_SCORE } from "../../core/alarms/connector
 import type { Clock } from "../../core/clock.ts";
 import type { SendOutcome } from "../../core/messages/outcome.ts";
 import { segmentSms } from "../../core/sms/sms-segments.ts";
-import type { Attempted, Health } from "./health.ts";
+import type { AttemptedMessage, Health } from "./health.ts";
 import type { LargeLimit } from "./large-limit.ts";
 import type { SeenReceipt } from "./receipt-watch.ts";
 import type { Throttle } from "./throttle.ts";
@@ -21,7 +21,7 @@ export interface Outlet {
   /** Milliseconds since `isUp` became false; 0 while it is true. It notices when it is asked, as workers do once a second. */
   downMs(): number;
   health(): ConnectorHealth;
-  noteAttempt(job: Attempted, outcome: SendOutcome): void;
+  noteAttempt(job: AttemptedMessage, outcome: SendOutcome): void;
   noteReceipt(receipt: SeenReceipt): void;
   resetHealth(): void;
   /** How many messages may be claimed for it now. */
