@@ -1,9 +1,14 @@
 /** Turns the outcome of an attempt into its settlement: which parts are done, and whether and when to try again. Pure. */
 import type { MessageError, PartStatus } from "../core/messages/message.ts";
 import type { PartOutcome, SendOutcome } from "../core/messages/outcome.ts";
-import { isOpen } from "../core/messages/part.ts";
 import type { NextStep } from "../core/messages/progress.ts";
-import { type ClaimedJob, covers, holdsUnconfirmed, type Settlement } from "../core/queue/claimed-job.ts";
+import {
+  type ClaimedJob,
+  covers,
+  hasOpenPart,
+  holdsUnconfirmed,
+  type Settlement,
+} from "../core/queue/claimed-job.ts";
 import { MAX_INTERRUPTIONS, nextAttemptAt, RETRY_POLICIES } from "../core/queue/retry-policy.ts";
 import { deferralDetail } from "../core/sms/promotional-hours.ts";
 import { MINUTE_MS } from "../core/time/durations.ts";
@@ -15,7 +20,7 @@ export interface AttemptContext {
   readonly jitter: number;
 }
 
-/** The settlement after an attempt. The next functions, up to `judgeUnprepared`, are for attempts that handed nothing over. */
+/** The settlement after an attempt. Below are those of jobs of which nothing was handed over. */
 export function judge(job: ClaimedJob, outcome: SendOutcome, context: AttemptContext): Settlement {
   return {
     ...settlementOf(job, context.now),
@@ -50,11 +55,10 @@ export function judgeHeld(job: ClaimedJob, now: number, uncounted = 1): Settleme
     error: isInterruptedTooOften(job) ? INTERRUPTED_TOO_OFTEN : MAY_HAVE_LEFT,
     ...(job.wasInterrupted && interruptedOf(job)),
   };
-  const counted = job.progress.parts;
-  const parts = counted.length > 0 ? counted : Array.from({ length: uncounted }, () => UNTRIED);
+  const length = job.progress.parts.length || uncounted;
   return {
     ...settlementOf(job, now),
-    outcomes: parts.map((part, index) => (isOpen(part) && covers(job, index) ? held : undefined)),
+    outcomes: Array.from({ length }, (_, index) => (hasOpenPart(job, index) ? held : undefined)),
     next: { kind: "held", dueAt: job.expiresAt },
   };
 }
@@ -74,12 +78,7 @@ export function judgeOutOfHours(
   job: ClaimedJob,
   { now, opensAt }: { now: number; opensAt: number },
 ): Settlement {
-  return {
-    ...settlementOf(job, now),
-    outcomes: withDoubts(job, []),
-    detail: deferralDetail(job, opensAt),
-    next: { kind: "again", dueAt: Math.min(job.expiresAt, opensAt) },
-  };
+  return judgeUntried(job, now, { dueAt: opensAt, detail: deferralDetail(job, opensAt) });
 }
 
 /** The message waits for one connector, `owner`, that cannot take it now. */
@@ -87,37 +86,40 @@ export function judgeWaiting(
   job: ClaimedJob,
   { now, owner, waitMs }: { readonly now: number; readonly owner: string; readonly waitMs: number },
 ): Settlement {
-  return {
-    ...settlementOf(job, now),
-    outcomes: withDoubts(job, []),
-    detail: { waits_for: owner },
-    next: { kind: "again", dueAt: Math.min(job.expiresAt, now + waitMs), ...repeatOf(job) },
-  };
+  return judgeUntried(job, now, { dueAt: now + waitMs, detail: { waits_for: owner }, ...repeatOf(job) });
 }
 
 /** The message moves to another queue, where it is ready at once. Nothing was tried, so its timeline needs no entry. */
 export function judgeElsewhere(job: ClaimedJob, now: number): Settlement {
-  return {
-    ...settlementOf(job, now),
-    outcomes: withDoubts(job, []),
-    next: { kind: "again", dueAt: now, isRepeat: true },
-  };
+  return judgeUntried(job, now, { dueAt: now, isRepeat: true });
 }
 
 /** The message could not be prepared, because of a bug: trying again at once would hardly help. */
 export function judgeUnprepared(job: ClaimedJob, now: number): Settlement {
-  return {
-    ...settlementOf(job, now),
-    outcomes: withDoubts(job, []),
-    detail: { reason: "it could not be prepared: see the log" },
-    next: { kind: "again", dueAt: Math.min(job.expiresAt, now + MINUTE_MS), ...repeatOf(job) },
-  };
+  const detail = { reason: "it could not be prepared: see the log" };
+  return judgeUntried(job, now, { dueAt: now + MINUTE_MS, detail, ...repeatOf(job) });
 }
 
 /** The same settlement, except that the message is tried again at once, over another connector or channel, and no attempt is counted. */
 export function judgeFailover(settlement: Settlement): Settlement {
   const next = { ...settlement.next, kind: "again" as const, dueAt: settlement.at };
   return { ...settlement, countsAsAttempt: false, next };
+}
+
+/** Nothing was tried: the message is claimed again at `dueAt`, or when its window is over, to be settled then. */
+function judgeUntried(job: ClaimedJob, now: number, { dueAt, detail, isRepeat }: Untried): Settlement {
+  return {
+    ...settlementOf(job, now),
+    outcomes: withDoubts(job, []),
+    ...(detail && { detail }),
+    next: { kind: "again", dueAt: Math.min(job.expiresAt, dueAt), ...(isRepeat && { isRepeat }) },
+  };
+}
+
+interface Untried extends Pick<Settlement, "detail"> {
+  readonly dueAt: number;
+  /** Its timeline needs no entry. */
+  readonly isRepeat?: true;
 }
 
 function settlementOf(job: ClaimedJob, now: number) {
@@ -132,8 +134,6 @@ function settlementOf(job: ClaimedJob, now: number) {
   };
 }
 
-const UNTRIED = { status: "pending" } as const;
-
 const MAY_HAVE_LEFT: MessageError = {
   code: "unconfirmed",
   message: "it may have been sent before the process stopped",
@@ -147,12 +147,11 @@ const INTERRUPTED_TOO_OFTEN: MessageError = {
 /** What an interrupted attempt may have sent stays in doubt until a later attempt is accepted or refused. */
 function withDoubts(job: ClaimedJob, outcomes: Settlement["outcomes"]): Settlement["outcomes"] {
   if (!job.wasInterrupted) return outcomes;
-  const { parts } = job.progress;
-  const length = Math.max(1, parts.length, outcomes.length);
+  const length = Math.max(1, job.progress.parts.length, outcomes.length);
   return Array.from({ length }, (_, index) => {
     const outcome = outcomes[index] ?? ({ kind: "deferred", error: MAY_HAVE_LEFT } as const);
-    const isInDoubt = isOpen(parts[index] ?? UNTRIED) && covers(job, index);
-    if (!isInDoubt || (outcome.kind !== "deferred" && outcome.kind !== "unconfirmed")) return outcomes[index];
+    if (!hasOpenPart(job, index) || (outcome.kind !== "deferred" && outcome.kind !== "unconfirmed"))
+      return outcomes[index];
     return { ...outcome, mayHaveLeft: true };
   });
 }
@@ -191,14 +190,13 @@ function stillOpen(job: ClaimedJob, outcome: SendOutcome): readonly Unsettled[] 
     if (!covers(job, index)) continue;
     const tried = outcome.parts[index];
     if (tried?.kind === "deferred" || tried?.kind === "unconfirmed") unsettled.push(tried);
-    const before = job.progress.parts[index] ?? UNTRIED;
-    if (!tried && isOpen(before)) unsettled.push(asBefore(before.status));
+    if (!tried && hasOpenPart(job, index)) unsettled.push(asBefore(job.progress.parts[index]?.status));
   }
   return unsettled;
 }
 
 /** An open part that this attempt did not try. */
-function asBefore(status: PartStatus): Unsettled {
+function asBefore(status: PartStatus | undefined): Unsettled {
   return status === "unconfirmed"
     ? { kind: "unconfirmed", error: { code: "unconfirmed", message: "no answer came" } }
     : { kind: "untried" };

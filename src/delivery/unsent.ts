@@ -1,11 +1,10 @@
 /** How a job is settled without any connector: whether its message may be sent at all, and now, and what of one that never can be. */
 import type { ChannelName, MessageError } from "../core/messages/message.ts";
 import type { SendOutcome } from "../core/messages/outcome.ts";
-import { isOpen } from "../core/messages/part.ts";
 import { isSettled } from "../core/messages/progress.ts";
 import {
   type ClaimedJob,
-  covers,
+  hasOpenPart,
   holdsUnconfirmed,
   type Settlement,
   WITHOUT_CONNECTOR,
@@ -91,15 +90,11 @@ const OPTED_OUT: MessageError = {
 /** Settles a message that can never be sent. */
 export function judgeImpossible(deps: UnsentDeps, job: ClaimedJob, error: MessageError): Settlement {
   const length = Math.max(1, job.progress.parts.length);
-  const isMeant = (index: number) => covers(job, index) && isOpen(job.progress.parts[index] ?? UNCOUNTED);
   const parts = Array.from({ length }, (_, index) =>
-    isMeant(index) ? neverSent(job, index, error) : undefined,
+    hasOpenPart(job, index) ? neverSent(job, index, error) : undefined,
   );
   return judgeUnsent(deps, job, { parts, countsAsAttempt: false });
 }
-
-/** The only part of an SMS whose segments no attempt has counted. */
-const UNCOUNTED = { status: "pending" } as const;
 
 /** Settles a message by an outcome that was decided here, without a connector. What may have been sent waits for its receipts. */
 function judgeUnsent(deps: UnsentDeps, job: ClaimedJob, outcome: SendOutcome): Settlement {

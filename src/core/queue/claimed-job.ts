@@ -1,6 +1,7 @@
 /** The jobs that the delivery engine claims from the queue, and how it settles them. Times are Unix milliseconds. */
 import type { Content, Progress, TimelineEntry } from "../messages/message.ts";
 import type { PartOutcome } from "../messages/outcome.ts";
+import { isOpen } from "../messages/part.ts";
 import type { NextStep } from "../messages/progress.ts";
 import type { Account } from "../records/accounts.ts";
 import type { StoredSettings } from "../records/settings.ts";
@@ -89,4 +90,10 @@ export function holdsUnconfirmed(job: Pick<ClaimedJob, "settings">): boolean {
 /** Whether the job covers this part of its message. */
 export function covers(job: Pick<ClaimedJob, "parts">, index: number): boolean {
   return job.parts === undefined || job.parts.includes(index);
+}
+
+/** Whether the job covers this part, and the part is open. So is each part of an SMS whose segments no attempt has counted. */
+export function hasOpenPart(job: Pick<ClaimedJob, "parts" | "progress">, index: number): boolean {
+  const part = job.progress.parts[index];
+  return covers(job, index) && (part === undefined || isOpen(part));
 }

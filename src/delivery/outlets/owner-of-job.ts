@@ -2,7 +2,7 @@
 import type { MessageError } from "../../core/messages/message.ts";
 import type { SendOutcome } from "../../core/messages/outcome.ts";
 import { isOpen } from "../../core/messages/part.ts";
-import { type ClaimedJob, covers, holdsUnconfirmed } from "../../core/queue/claimed-job.ts";
+import { type ClaimedJob, hasOpenPart, holdsUnconfirmed } from "../../core/queue/claimed-job.ts";
 import type { Route } from "../../core/records/accounts.ts";
 
 /** What a job's owner is told by. */
@@ -47,7 +47,6 @@ function takenInPartBy(job: OwnedJob): string | undefined {
 
 /** The connector that an open part names: it does so only if an attempt over that connector was never confirmed. */
 function mayBeTakenBy(job: OwnedJob): string | undefined {
-  const { parts } = job.progress;
-  return parts.find((part, index) => isOpen(part) && covers(job, index) && part.connectorId !== undefined)
+  return job.progress.parts.find((part, index) => hasOpenPart(job, index) && part.connectorId !== undefined)
     ?.connectorId;
 }

@@ -1,9 +1,8 @@
 import type { OutgoingEmail, OutgoingMessage, OutgoingSms } from "../../channels/channel.ts";
 import { domainOf } from "../../core/email/email-address.ts";
 import type { MessageError } from "../../core/messages/message.ts";
-import { isOpen } from "../../core/messages/part.ts";
 import { present } from "../../core/present.ts";
-import { type ClaimedJob, covers, holdsUnconfirmed } from "../../core/queue/claimed-job.ts";
+import { type ClaimedJob, hasOpenPart, holdsUnconfirmed } from "../../core/queue/claimed-job.ts";
 import { sentFrom } from "../../core/sms/sent-from.ts";
 import { renderSms } from "../../core/sms/sms-text.ts";
 import type { Skipped } from "./skip-suppressed.ts";
@@ -74,7 +73,7 @@ function partsToSend(job: ClaimedJob): readonly number[] | undefined {
   if (job.progress.parts.length === 0) return undefined;
   const holds = holdsUnconfirmed(job);
   return job.progress.parts.flatMap((part, index) =>
-    isOpen(part) && covers(job, index) && !(holds && part.status === "unconfirmed") ? [index] : [],
+    hasOpenPart(job, index) && !(holds && part.status === "unconfirmed") ? [index] : [],
   );
 }
 
