@@ -141,6 +141,6 @@ export async function cancel(ground: Ground): Promise<unknown> {
     expiresAt: clock.now + 60_000,
   };
   const query = { accountId, channel, id, now: clock.now, ...(dice.chance(0.5) && { idempotency }) };
-  await ask(ground, (store) => store.messages.ownerOf(id));
+  await ask(ground, (store) => store.messages.find({ id }));
   return (await ask(ground, (store) => store.messages.cancel(query)))[0] === "canceled";
 }

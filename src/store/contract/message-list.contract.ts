@@ -21,16 +21,28 @@ export function messageListContract(open: OpenStore): void {
   );
 
   test(
-    "whose message it is can be told from its id, and of which channel",
+    "a message is found by its id alone, or only if it is of a given account and channel",
     inWorld(open, async (world) => {
       const other = await world.addAccount();
       const [sms = ""] = await world.sms({ account: other });
       const email = await world.email({ parts: [{ status: "pending", address: "a@x.test" }], jobs: [] });
-      const { ownerOf } = world.store.messages;
-      expect(await ownerOf(sms)).toEqual({ accountId: other.id, channel: "sms" });
-      expect(await ownerOf(email)).toEqual({ accountId: world.account.id, channel: "email" });
-      expect(await ownerOf(world.id())).toBeUndefined();
-      expect(await ownerOf("no id")).toBeUndefined();
+      const { find, timeline } = world.store.messages;
+      const channelOf = async (id: string) => (await find({ id }))?.progress.channel;
+      expect([(await find({ id: sms }))?.accountId, await channelOf(sms)]).toEqual([other.id, "sms"]);
+      expect([(await find({ id: email }))?.accountId, await channelOf(email)]).toEqual([
+        world.account.id,
+        "email",
+      ]);
+      const wrong = [
+        { id: world.id() },
+        { id: "no id" },
+        { id: sms, accountId: world.account.id },
+        { id: sms, accountId: "nobody" },
+        { id: email, channel: "sms" },
+      ] as const;
+      for (const query of wrong)
+        expect([await find(query), await timeline(query)]).toEqual([undefined, undefined]);
+      expect(await find({ id: sms, accountId: other.id })).toEqual(await find({ id: sms, channel: "sms" }));
     }),
   );
 

@@ -8,20 +8,10 @@ import type {
 
 /** Messages that were accepted: what became of them, and canceling. */
 export interface MessageStore {
-  /** The message without its body, if it is one of this account and channel. */
-  find(query: {
-    readonly accountId: string;
-    readonly channel: ChannelName;
-    readonly id: string;
-  }): Promise<StoredMessage | undefined>;
-  /** The account and channel of a message. */
-  ownerOf(id: string): Promise<MessageOwner | undefined>;
-  /** The history of a message, oldest first; `undefined` if there is no such message. Absent `accountId` or `channel`: any. */
-  timeline(query: {
-    readonly id: string;
-    readonly accountId?: string;
-    readonly channel?: ChannelName;
-  }): Promise<readonly TimelineEntry[] | undefined>;
+  /** The message without its body. */
+  find(query: FindMessage): Promise<StoredMessage | undefined>;
+  /** The history of a message, oldest first; `undefined` if there is no such message. */
+  timeline(query: FindMessage): Promise<readonly TimelineEntry[] | undefined>;
   /** Messages of an account, newest first. A call examines a bounded number, so a page may be short, or empty, and not the last. */
   list(query: MessageQuery): Promise<MessagePage>;
   /**
@@ -41,9 +31,12 @@ export interface MessageStore {
   }): Promise<"canceled" | "replayed" | "too_late" | "not_found">;
 }
 
-export interface MessageOwner {
-  readonly accountId: string;
-  readonly channel: ChannelName;
+export interface FindMessage {
+  readonly id: string;
+  /** Only if it belongs to this account; absent: to any. */
+  readonly accountId?: string;
+  /** Only if it is of this channel; absent: of either. */
+  readonly channel?: ChannelName;
 }
 
 export interface MessageQuery {

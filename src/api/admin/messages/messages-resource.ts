@@ -1,7 +1,6 @@
 import Type, { type TSchema } from "typebox";
 import { createErrors } from "../../../core/body/field-errors.ts";
 import { CHANNELS, type StoredMessage } from "../../../core/messages/message.ts";
-import { isUuid } from "../../../core/uuid.ts";
 import type { MessageQuery } from "../../../store/store.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { messageNotFound } from "../../errors.ts";
@@ -71,9 +70,7 @@ function findEndpoint({ store }: Pick<AdminDeps, "store">): Endpoint {
       404: { description: "There is no such message" },
     },
     async handle({ params }) {
-      const id = (params.id ?? "").toLowerCase();
-      const owner = isUuid(id) ? await store.messages.ownerOf(id) : undefined;
-      const message = owner && (await store.messages.find({ id, ...owner }));
+      const message = await store.messages.find({ id: (params.id ?? "").toLowerCase() });
       if (!message) throw messageNotFound();
       return Response.json(toResource(message));
     },
