@@ -54,6 +54,11 @@ export function isSettled(progress: Progress): boolean {
   return status !== "scheduled" && status !== "queued" && status !== "sending";
 }
 
+/** Whether a step settles the message: then its waiting jobs have nothing left to do. */
+export function settles(before: Progress, { progress }: Step): boolean {
+  return !isSettled(before) && isSettled(progress);
+}
+
 /** Applies the outcome of an attempt. A job that was not tried, because a receipt had settled its message, leaves no trace. */
 export function applyAttempt(before: Progress, attempt: EndedAttempt): Step {
   if (isSettled(before) && attempt.connectorId === undefined) return { progress: before, entries: [] };

@@ -1,7 +1,7 @@
 import { settleAttempt } from "../../../core/messages/early-failure.ts";
 import { noteLostSettle } from "../../../core/messages/lost-settle.ts";
 import type { TimelineEntry } from "../../../core/messages/message.ts";
-import { isSettled } from "../../../core/messages/progress.ts";
+import { isSettled, settles } from "../../../core/messages/progress.ts";
 import type { Settlement } from "../../../core/queue/claimed-job.ts";
 import { heldFirst } from "../../queue/held-first.ts";
 import { toAttempt } from "../../queue/settlement-attempt.ts";
@@ -97,7 +97,7 @@ function record(log: MessageLog, { settlement, job }: CheckedSettlement): Record
   const step = job ? settleAttempt(progress, attempt) : noteLostSettle(progress, attempt);
   log.save(message, step);
   const { parts: after } = step.progress;
-  const hasEnded = !isSettled(progress) && isSettled(step.progress);
+  const hasEnded = settles(progress, step);
   const [entry] = step.entries;
   return [{ settlement, message, isLost: !job, hasEnded, before: progress.parts, after, entry }];
 }

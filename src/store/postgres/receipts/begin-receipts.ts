@@ -1,5 +1,5 @@
 import type { Receipt } from "../../../core/messages/outcome.ts";
-import { isSettled } from "../../../core/messages/progress.ts";
+import { settles } from "../../../core/messages/progress.ts";
 import { foldId, inOtherRadix } from "../../../core/receipts/provider-id.ts";
 import { isUuid } from "../../../core/uuid.ts";
 import { keysOfIds } from "../../receipts/parked-keys.ts";
@@ -185,7 +185,7 @@ function noteSettled(log: MessageLog) {
   const settled = new Set<string>();
   const save: MessageLog["save"] = (message, step) => {
     log.save(message, step);
-    if (!isSettled(message.progress) && isSettled(step.progress)) settled.add(message.id);
+    if (settles(message.progress, step)) settled.add(message.id);
   };
   return { messages: { find: log.find, save }, settled };
 }

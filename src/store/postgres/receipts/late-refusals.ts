@@ -1,4 +1,4 @@
-import { isSettled } from "../../../core/messages/progress.ts";
+import { settles } from "../../../core/messages/progress.ts";
 import { applyLateRefusal, type LateRefusal, type RefusedJob } from "../../../core/receipts/late-answer.ts";
 import { toIndexes } from "../../messages/message-rows.ts";
 import type { ReceiptStore } from "../../store.ts";
@@ -25,8 +25,7 @@ export function createRecordLateRefusal(changes: MessageChanges): ReceiptStore["
       if (!step) return false;
       log.save(message, step);
       if (job && step.dueAt !== undefined) await session.query(POSTPONE, [step.dueAt, job.id]);
-      if (!isSettled(message.progress) && isSettled(step.progress))
-        await endWaiting(session, log, new Set([messageId]));
+      if (settles(message.progress, step)) await endWaiting(session, log, new Set([messageId]));
       return true;
     });
 }

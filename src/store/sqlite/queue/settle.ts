@@ -1,7 +1,7 @@
 import { settleAttempt } from "../../../core/messages/early-failure.ts";
 import { noteLostSettle } from "../../../core/messages/lost-settle.ts";
 import type { Progress } from "../../../core/messages/message.ts";
-import { isSettled } from "../../../core/messages/progress.ts";
+import { isSettled, settles } from "../../../core/messages/progress.ts";
 import type { Settlement } from "../../../core/queue/claimed-job.ts";
 import type { MessageRow } from "../../messages/message-rows.ts";
 import { heldFirst } from "../../queue/held-first.ts";
@@ -110,7 +110,7 @@ function saveAttempt({ messages, suppressions }: SettleParts, checked: CheckedSe
   const step = job ? settleAttempt(before, attempt) : noteLostSettle(before, attempt);
   messages.save(row, step);
   suppressions.learnFromParts(row, { before: before.parts, after: step.progress.parts, at: settlement.at });
-  const hasEnded = !isSettled(before) && isSettled(step.progress);
+  const hasEnded = settles(before, step);
   return { ...checked, saved: { row, progress: step.progress, hasEnded } };
 }
 

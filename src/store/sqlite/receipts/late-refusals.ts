@@ -1,4 +1,4 @@
-import { isSettled } from "../../../core/messages/progress.ts";
+import { settles } from "../../../core/messages/progress.ts";
 import { applyLateRefusal, type RefusedJob } from "../../../core/receipts/late-answer.ts";
 import { type MessageRow, toIndexes } from "../../messages/message-rows.ts";
 import type { ReceiptStore } from "../../store.ts";
@@ -28,7 +28,7 @@ export function createRecordLateRefusal(db: Database, parts: EndingParts): Recei
       if (!step) return false;
       messages.save(row, step);
       if (job && step.dueAt !== undefined) postpone.run(step.dueAt, job.id);
-      if (!isSettled(before) && isSettled(step.progress)) endWaiting(row);
+      if (settles(before, step)) endWaiting(row);
       return true;
     }, 3);
 }

@@ -1,4 +1,4 @@
-import { isSettled } from "../../../core/messages/progress.ts";
+import { settles } from "../../../core/messages/progress.ts";
 import type { MessageRow } from "../../messages/message-rows.ts";
 import { createProviderIds as createRules, type ProviderIds } from "../../receipts/provider-ids.ts";
 import type { KnownMessage } from "../../receipts/receipt-state.ts";
@@ -32,7 +32,7 @@ export function createProviderIds(db: Database, state: ProviderIdsParts): Provid
       find,
       save({ row, progress: before }, step) {
         messages.save(row, step);
-        if (!isSettled(before) && isSettled(step.progress)) endWaiting(row);
+        if (settles(before, step)) endWaiting(row);
       },
     },
     suppressions: {
