@@ -1,6 +1,6 @@
 import { settles } from "../../../core/messages/progress.ts";
-import { applyLateRefusal, type LateRefusal, type RefusedJob } from "../../../core/receipts/late-answer.ts";
-import { toIndexes } from "../../messages/message-rows.ts";
+import { applyLateRefusal, type LateRefusal } from "../../../core/receipts/late-answer.ts";
+import { REFUSED_COLUMNS, type RefusedRow, toRefusedJob } from "../../receipts/refused-job.ts";
 import type { ReceiptStore } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { endWaiting } from "../messages/ending.ts";
@@ -20,7 +20,7 @@ export function createRecordLateRefusal(changes: MessageChanges): ReceiptStore["
       const isHolding = settings.on_unconfirmed === "hold";
       const step = applyLateRefusal(message.progress, refusal, {
         at,
-        job: job && toJob(job, isHolding),
+        job: job && toRefusedJob(job, isHolding),
       });
       if (!step) return false;
       log.save(message, step);
@@ -30,27 +30,13 @@ export function createRecordLateRefusal(changes: MessageChanges): ReceiptStore["
     });
 }
 
-interface JobRow {
-  readonly id: number;
-  readonly parts: string | null;
-  readonly due_at: number | null;
-  readonly is_leased: boolean;
-  readonly attempt: number;
-  readonly deadline: number;
-}
-
-function toJob({ parts, due_at, is_leased, attempt, deadline }: JobRow, isHolding: boolean): RefusedJob {
-  const isHeld = !is_leased && due_at === deadline;
-  return { ...toIndexes(parts), isLeased: is_leased, isHeld, attempt, deadline, isHolding };
-}
-
-async function lockJob(session: Session, { messageId, jobId }: LateRefusal): Promise<JobRow | undefined> {
-  const [job] = await session.query<JobRow>(LOCK_JOB, [messageId, jobId ?? null]);
+async function lockJob(session: Session, { messageId, jobId }: LateRefusal): Promise<RefusedRow | undefined> {
+  const [job] = await session.query<RefusedRow>(LOCK_JOB, [messageId, jobId ?? null]);
   return job;
 }
 
 /** An SMS has one job at most. */
-const LOCK_JOB = `SELECT id, parts, due_at, is_leased, attempt, deadline FROM jobs
+const LOCK_JOB = `SELECT ${REFUSED_COLUMNS} FROM jobs
   WHERE message_id = $1 AND id = coalesce($2::bigint, id) FOR UPDATE`;
 
 const POSTPONE = "UPDATE jobs SET due_at = $1 WHERE id = $2 AND due_at IS NOT NULL";
