@@ -1,10 +1,7 @@
-import { settleAttempt } from "../../../core/messages/early-failure.ts";
-import { noteLostSettle } from "../../../core/messages/lost-settle.ts";
 import type { TimelineEntry } from "../../../core/messages/message.ts";
 import { isSettled, settles } from "../../../core/messages/progress.ts";
 import type { Settlement } from "../../../core/queue/claimed-job.ts";
-import { heldFirst } from "../../queue/held-first.ts";
-import { toAttempt } from "../../queue/settlement-attempt.ts";
+import { type CheckedSettlement, heldFirst, settlementStep } from "../../queue/checked-settlement.ts";
 import type { Queue } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { createListCommit } from "../database/group-commit.ts";
@@ -39,12 +36,6 @@ export function createSettle({ changes, erasedNames }: SettleParts): Queue["sett
     }, isStored);
     return answers;
   });
-}
-
-interface CheckedSettlement {
-  readonly settlement: Settlement;
-  /** Absent: the lease was lost. */
-  readonly job: JobRow | undefined;
 }
 
 interface JobRow {
@@ -89,12 +80,12 @@ interface Recorded extends SettledAttempt {
   readonly entry: TimelineEntry | undefined;
 }
 
-function record(log: MessageLog, { settlement, job }: CheckedSettlement): Recorded[] {
+function record(log: MessageLog, checked: CheckedSettlement): Recorded[] {
+  const { settlement, job } = checked;
   const message = log.find(settlement.messageId);
   if (!message) return [];
   const { progress } = message;
-  const attempt = toAttempt(settlement, job?.parts ?? null);
-  const step = job ? settleAttempt(progress, attempt) : noteLostSettle(progress, attempt);
+  const step = settlementStep(progress, checked);
   log.save(message, step);
   const { parts: after } = step.progress;
   const hasEnded = settles(progress, step);
@@ -110,7 +101,11 @@ function endedByLost(settled: readonly SettledAttempt[]): ReadonlySet<string> {
 }
 
 /** Called after all attempts are saved: a receipt may have settled what the attempt left open, and then no retry is needed. */
-function moveJobs(session: Transaction, log: MessageLog, checked: readonly CheckedSettlement[]): Moved {
+function moveJobs(
+  session: Transaction,
+  log: MessageLog,
+  checked: readonly CheckedSettlement<JobRow>[],
+): Moved {
   const ended: number[] = [];
   const again: Postponed[] = [];
   for (const { settlement, job } of checked) {

@@ -1,16 +1,11 @@
-import { settleAttempt } from "../../../core/messages/early-failure.ts";
-import { noteLostSettle } from "../../../core/messages/lost-settle.ts";
-import type { Progress } from "../../../core/messages/message.ts";
 import { isSettled, settles } from "../../../core/messages/progress.ts";
 import type { Settlement } from "../../../core/queue/claimed-job.ts";
 import type { MessageRow } from "../../messages/message-rows.ts";
-import { heldFirst } from "../../queue/held-first.ts";
-import { toAttempt } from "../../queue/settlement-attempt.ts";
+import { type CheckedSettlement, heldFirst, settlementStep } from "../../queue/checked-settlement.ts";
 import type { ProviderIds } from "../../receipts/provider-ids.ts";
 import type { Queue } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import { createEndWaiting, type EndingParts } from "../messages/ending.ts";
-import type { MessageLog } from "../messages/message-log.ts";
 import type { SuppressionList } from "../suppressions/suppression-list.ts";
 
 export interface SettleParts extends EndingParts {
@@ -58,7 +53,7 @@ export function createSettle(db: Database, parts: SettleParts): Queue["settle"] 
     // Only once all attempts are saved: a receipt that is parked for one may be about another, and has to follow its attempt.
     const held = new Set(saved.flatMap(({ settlement, job }) => (job ? [settlement.messageId] : [])));
     for (const each of saved) recordIds(parts, each, held);
-    for (const each of saved) moveJob(each, isOver(parts, each));
+    for (const each of checked) moveJob(each, wipeIfOver(parts, each));
     return checked.map(({ job }) => job !== undefined);
   };
 
@@ -70,12 +65,6 @@ const ENDED = { parts: null } as const;
 
 function isPlainlyDone(next: Settlement["next"]): boolean {
   return next.kind === "done" && next.end === undefined;
-}
-
-interface CheckedSettlement {
-  readonly settlement: Settlement;
-  /** Absent: the lease was lost. */
-  readonly job: { readonly parts: string | null } | undefined;
 }
 
 /** Checks the lease of each settlement. If there are several for one job, the first counts. */
@@ -95,7 +84,6 @@ interface SavedAttempt extends CheckedSettlement {
   /** Absent: the message is gone. */
   readonly saved?: {
     readonly row: MessageRow;
-    readonly progress: Progress;
     /** The attempt has settled the message. */
     readonly hasEnded: boolean;
   };
@@ -106,12 +94,10 @@ function saveAttempt({ messages, suppressions }: SettleParts, checked: CheckedSe
   const message = job ? messages.readLeased(settlement.messageId) : messages.read(settlement.messageId);
   if (!message) return checked;
   const { row, progress: before } = message;
-  const attempt = toAttempt(settlement, job?.parts ?? null);
-  const step = job ? settleAttempt(before, attempt) : noteLostSettle(before, attempt);
+  const step = settlementStep(before, checked);
   messages.save(row, step);
   suppressions.learnFromParts(row, { before: before.parts, after: step.progress.parts, at: settlement.at });
-  const hasEnded = settles(before, step);
-  return { ...checked, saved: { row, progress: step.progress, hasEnded } };
+  return { ...checked, saved: { row, hasEnded: settles(before, step) } };
 }
 
 /** @param held the messages whose latest attempt is settled too, so that none is under way */
@@ -123,18 +109,15 @@ function recordIds(
   if (saved) providerIds.recordAttempt(settlement, saved.row, held.has(saved.row.id) ? "held" : "lost");
 }
 
-/** Whether nothing is left to do for the message. Then its body is wiped, unless it is to be kept. */
-function isOver({ messages, contents }: SettleParts, { settlement, job, saved }: SavedAttempt): boolean {
-  if (!job || !saved) return false;
-  const { row, progress } = saved;
-  const isEnd = settlement.next.kind === "done" ? isSettled(progress) : isNowSettled(messages, row.id);
-  if (settlement.keepsContent) contents.keepBatch(row);
-  else if (isEnd) contents.wipeSingle(row);
-  return isEnd;
-}
-
-/** Whether a receipt, or a late answer, has settled what the attempt left open, so that no retry is needed. */
-function isNowSettled(messages: MessageLog, messageId: string): boolean {
-  const message = messages.read(messageId);
-  return message !== undefined && isSettled(message.progress);
+/**
+ * Returns whether nothing is left to do for the message. Wipes its body then, unless it is to be kept. To be called after all attempts
+ * are saved: a receipt may have settled what the attempt left open, and then no retry is needed.
+ */
+function wipeIfOver({ messages, contents }: SettleParts, { settlement, job }: CheckedSettlement): boolean {
+  const message = job && messages.read(settlement.messageId);
+  if (!message) return false;
+  const isOver = isSettled(message.progress);
+  if (settlement.keepsContent) contents.keepBatch(message.row);
+  else if (isOver) contents.wipeSingle(message.row);
+  return isOver;
 }
