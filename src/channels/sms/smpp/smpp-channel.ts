@@ -1,4 +1,5 @@
 /** The SMPP channel: messages become submit_sm; deliver_sm become receipts or messages from handsets. */
+import { present } from "../../../core/present.ts";
 import { NOBODY_ELSE } from "../../../core/queue/claimant.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { createInFlight } from "../../../core/work/in-flight.ts";
@@ -38,7 +39,6 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
   });
   const config = settings.config();
   const sends = createInFlight();
-  const alarm = createAlarm();
   const pace = createPace(clock, config.max_per_second, deps.isRateUsed);
   const part = createPart(deps.share, pace);
   const inbox = createInbox(connector, settings, deps);
@@ -47,7 +47,7 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
     random,
     roles: bindRoles(config),
     ...(deps.share && { share: deps.share }),
-    gate: createCredentialGate(clock, alarm.set),
+    gate: createCredentialGate(clock),
     open: createOpen({ connector, settings, inbox, onSlots: () => line.serve() }, deps),
     onStatus(isNewState) {
       tellStatus(connector, { status: status(), isNewState }, deps);
@@ -56,7 +56,7 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
     nobodyWaits: sends.whenEmpty,
   });
   const line = createSubmitLine({ clock, pace, sessions: binds.sessions, onFree: deps.onSlots });
-  const status = (): ChannelStatus => ({ ...binds.status(), ...withRate(pace.rate()), ...alarm.get() });
+  const status = (): ChannelStatus => present({ ...binds.status(), rate: pace.rate() });
   const parts = { connector, settings, binds, line, pace };
   const submitter = createSubmitter(parts, deps);
   const senderPace = openSenderPace(config, deps, part);
@@ -218,21 +218,6 @@ function createQuery(
     };
     return queryParts(inquirer, parts, signal);
   };
-}
-
-/** The alarm in the channel's status, set while the SMSC refuses our credentials. */
-function createAlarm() {
-  let isSet = false;
-  return {
-    set(reason?: string) {
-      isSet = reason !== undefined;
-    },
-    get: (): Pick<ChannelStatus, "alarm"> => (isSet ? { alarm: "bind_refused" } : {}),
-  };
-}
-
-function withRate(rate: ChannelStatus["rate"]): Pick<ChannelStatus, "rate"> {
-  return rate ? { rate } : {};
 }
 
 function tellStatus(

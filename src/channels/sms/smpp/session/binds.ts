@@ -1,6 +1,8 @@
 import type { Clock } from "../../../../core/clock.ts";
+import { present } from "../../../../core/present.ts";
 import { createInFlight } from "../../../../core/work/in-flight.ts";
 import type { ChannelStatus, Share } from "../../../channel.ts";
+import type { CredentialGate } from "./credential-gate.ts";
 import { type BoundLink, keepBound, type LinkDeps, type LinkStatus } from "./keep-bound.ts";
 import { createRivals, type Rivals } from "./rivals.ts";
 import type { BindRole, Session, SessionEvents } from "./session.ts";
@@ -15,7 +17,7 @@ export interface Binds {
   /** Resolves once all binds are gone, also those that were being left, so that other processes may open theirs. */
   stop(): Promise<void>;
   /** The connector is up as long as one of the binds that submit is up. */
-  status(): Pick<ChannelStatus, "state" | "since" | "reason" | "binds">;
+  status(): Omit<ChannelStatus, "rate">;
 }
 
 export interface BindsDeps extends Omit<LinkDeps, "open" | "onStatus" | "rivals"> {
@@ -81,7 +83,7 @@ export function createBinds({ roles, share, open, onStatus, ...deps }: BindsDeps
       await Promise.all([leaving.whenEmpty(), ...binds.map(({ link }) => link.stop())]);
       view.look(binds);
     },
-    status: () => statusOf(binds, view),
+    status: () => statusOf(binds, view, deps.gate),
   };
 }
 
@@ -116,10 +118,11 @@ function startOthers([first, ...others]: readonly Bind[]): void {
 function statusOf(
   binds: readonly Bind[],
   { state, since }: Pick<ChannelStatus, "state" | "since">,
+  gate: CredentialGate,
 ): ReturnType<Binds["status"]> {
   const reason = reasonOf(binds, state);
-  const reach = { up: count(binds, "up"), of: binds.length };
-  return { state, since, ...(reason !== undefined && { reason }), binds: reach };
+  const alarm = gate.isClosed() ? ("bind_refused" as const) : undefined;
+  return present({ state, since, reason, binds: { up: count(binds, "up"), of: binds.length }, alarm });
 }
 
 /** The state of all binds together, as of the last look. */

@@ -17,6 +17,8 @@ export interface CredentialGate {
   left(bind: object): void;
   /** To be called when this bind is tried no more: its place went to another process, say. */
   gone(bind: object): void;
+  /** Whether the SMSC refuses our credentials, as far as is known. */
+  isClosed(): boolean;
   /** Why no bind is tried, in words for the operator. */
   reason(): string;
 }
@@ -41,14 +43,9 @@ interface Closed {
   readonly exempt: ReadonlySet<object>;
 }
 
-/** @param onAlarm called when the gate closes, with the reason, and when it opens; not in between */
-export function createCredentialGate(clock: Clock, onAlarm: (reason?: string) => void): CredentialGate {
+export function createCredentialGate(clock: Clock): CredentialGate {
   const up = new Set<object>();
   let closed: Closed | undefined;
-  const open = () => {
-    closed = undefined;
-    onAlarm();
-  };
   return {
     holdMs(bind) {
       if (!closed || closed.exempt.has(bind)) return 0;
@@ -63,23 +60,22 @@ export function createCredentialGate(clock: Clock, onAlarm: (reason?: string) =>
       return 0;
     },
     refused(bind, reason) {
-      const before = closed;
       const until = clock.monotonicMs() + CREDENTIAL_DELAY_MS;
-      const waiting = new Set(before?.waiting).add(bind);
+      const waiting = new Set(closed?.waiting).add(bind);
       closed = { reason, until, refused: bind, hasGivenWay: false, waiting, exempt: new Set(up) };
-      if (!before) onAlarm(reason);
       return CREDENTIAL_DELAY_MS;
     },
     passed(bind) {
       up.add(bind);
       // That the SMSC accepts those is known, and says nothing of the one that it refused.
-      if (closed && !closed.exempt.has(bind)) open();
+      if (!closed?.exempt.has(bind)) closed = undefined;
     },
     left: (bind) => void up.delete(bind),
     gone(bind) {
       // The last of those that are held back: nobody here would learn that the SMSC accepts it again.
-      if (closed?.waiting.delete(bind) && closed.waiting.size === 0) open();
+      if (closed?.waiting.delete(bind) && closed.waiting.size === 0) closed = undefined;
     },
+    isClosed: () => closed !== undefined,
     reason: () => `${closed?.reason ?? "the SMSC refused us"}; tried again every 5 minutes`,
   };
 }

@@ -66,7 +66,7 @@ test("a bind waits from the third time on that another has ended it", () => {
 test("sessions that we give up ourselves, soon after others were bound again, are no sign that those ended them", async () => {
   const clock = createHeldClock();
   const rivals = createRivals(clock);
-  const gate = createCredentialGate(clock, () => {});
+  const gate = createCredentialGate(clock);
   const openBind = () => {
     const given: Parameters<LinkDeps["open"]>[0][] = [];
     const open: LinkDeps["open"] = (events) => {
