@@ -3,29 +3,24 @@ import { present } from "../../../core/present.ts";
 import { NOBODY_ELSE } from "../../../core/queue/claimant.ts";
 import type { Connector } from "../../../core/records/accounts.ts";
 import { createInFlight } from "../../../core/work/in-flight.ts";
-import type { Channel, ChannelDeps, ChannelStatus, OutgoingSms, QueriedPart, Share } from "../../channel.ts";
+import type { Channel, ChannelDeps, ChannelStatus, OutgoingSms, Share } from "../../channel.ts";
 import { createHandsetInbox } from "./inbox/handset-inbox.ts";
 import { createInboundKeys } from "./inbox/inbound-keys.ts";
 import { queryParts } from "./inbox/query-parts.ts";
 import { isReceipt } from "./inbox/receipt.ts";
 import { createReceiptInbox } from "./inbox/receipt-inbox.ts";
-import { createFullQueues } from "./rate/full-queues.ts";
 import { createPace, type Pace } from "./rate/pace.ts";
 import { LONGEST_IN_LINE_MS } from "./rate/sender-line.ts";
-import { createSenderPace, type SenderPace } from "./rate/sender-pace.ts";
+import { createSenderPace } from "./rate/sender-pace.ts";
 import { type Binds, type BindsDeps, createBinds } from "./session/binds.ts";
 import { createCredentialGate } from "./session/credential-gate.ts";
 import { openSession, type SessionEvents } from "./session/session.ts";
 import { bindRoles, type SmppConfig, sessionOptions } from "./smpp-config.ts";
 import { createSettings, type Settings } from "./smpp-settings.ts";
-import { createAbortWatch } from "./submit/abort-watch.ts";
-import { addressOf } from "./submit/addresses.ts";
 import { attemptSms } from "./submit/attempt-sms.ts";
-import { createBegunMessages } from "./submit/begun-messages.ts";
 import { createSubmitLine } from "./submit/submit-line.ts";
 import { planSubmit } from "./submit/submit-plan.ts";
-import type { Submitter } from "./submit/submit-segments.ts";
-import { QUEUE_FULL_WAIT_MS } from "./wire/status-words.ts";
+import { createSubmitter, type Submitter } from "./submit/submitter.ts";
 
 /** How much longer a send may take than its waits together. */
 const SEND_MARGIN_MS = 5000;
@@ -33,14 +28,14 @@ const SEND_MARGIN_MS = 5000;
 /** Throws if the connector's configuration is not that of `smppConfigSchema`. */
 export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channel {
   const { clock, random } = deps;
+  const { id: connectorId } = connector;
   const settings = createSettings(connector, (changed) => {
     pace.setRate(changed.max_per_second);
     line.repace();
   });
   const config = settings.config();
   const sends = createInFlight();
-  const pace = createPace(clock, config.max_per_second, deps.isRateUsed);
-  const part = createPart(deps.share, pace);
+  const { pace, senderPace } = createRates(config, deps);
   const inbox = createInbox(connector, settings, deps);
   const binds = createBinds({
     clock,
@@ -57,20 +52,17 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
   });
   const line = createSubmitLine({ clock, pace, sessions: binds.sessions, onFree: deps.onSlots });
   const status = (): ChannelStatus => present({ ...binds.status(), rate: pace.rate() });
-  const parts = { connector, settings, binds, line, pace };
-  const submitter = createSubmitter(parts, deps);
-  const senderPace = openSenderPace(config, deps, part);
-  const attempts = () => ({ config: settings.config(), submitter, senderPace });
-  const query = createQuery(parts, deps);
+  const submitter = createSubmitter({ connectorId, settings, binds, line, pace, senderPace }, deps);
+  const query: Channel["query"] = (parts, signal) => queryParts(submitter, parts, signal);
   return {
-    connectorId: connector.id,
+    connectorId,
     keepsRate: true,
     // A segment waits at most one response timeout before it is sent, and at most another for its answer.
     sendTimeoutMs: LONGEST_IN_LINE_MS + 2 * config.response_timeout_ms + SEND_MARGIN_MS,
     start: binds.start,
     freeSlots: line.free,
     send: (message, signal, isOurs = NOBODY_ELSE.isOurs) =>
-      sends.add(attemptSms(attempts(), message, { signal, isOurs })),
+      sends.add(attemptSms(submitter, message, { signal, isOurs })),
     partsOf: (message) => partsOf(message, settings.config()),
     get query() {
       return settings.config().query_sm ? query : undefined;
@@ -87,17 +79,16 @@ async function stop({ binds, inbox }: { binds: Binds; inbox: Inbox }, { share }:
   if (!share) await inbox.settle();
 }
 
-function openSenderPace(
-  { max_per_second_per_sender: perSecond }: SmppConfig,
-  { clock, random, isRateUsed }: ChannelDeps,
-  part: () => number,
-): SenderPace | undefined {
-  if (perSecond === undefined) return undefined;
-  return createSenderPace(clock, random, {
-    perSecond,
-    part,
-    ...(isRateUsed && { usedAtMs: clock.monotonicMs() }),
-  });
+/** The rate of the connector, and that of each of its senders. */
+function createRates(
+  { max_per_second, max_per_second_per_sender: perSecond }: SmppConfig,
+  { clock, random, share, isRateUsed }: ChannelDeps,
+): Pick<Submitter, "pace" | "senderPace"> {
+  const pace = createPace(clock, max_per_second, isRateUsed);
+  const part = createPart(share, pace);
+  if (perSecond === undefined) return { pace, senderPace: undefined };
+  const rate = { perSecond, part, ...(isRateUsed && { usedAtMs: clock.monotonicMs() }) };
+  return { pace, senderPace: createSenderPace(clock, random, rate) };
 }
 
 /** This process's part of the connector's rate, which equals its part of the binds. The pace follows it. */
@@ -175,49 +166,9 @@ function createInbox({ id: connectorId }: Connector, { config }: Settings, deps:
   };
 }
 
-interface SubmitterParts extends Pick<Submitter, "line" | "pace"> {
-  readonly connector: Connector;
-  readonly settings: Settings;
-  readonly binds: Binds;
-}
-
-function createSubmitter({ connector, settings, binds, line, pace }: SubmitterParts, deps: ChannelDeps) {
-  return {
-    clock: deps.clock,
-    binds,
-    isServing: () => deps.share === undefined || deps.share.held().size > 0,
-    line,
-    pace,
-    begunMessages: createBegunMessages(),
-    fullQueues: createFullQueues(deps.clock, QUEUE_FULL_WAIT_MS),
-    abortWatch: createAbortWatch(),
-    reading: settings.reading,
-    patienceMs: settings.config().response_timeout_ms,
-    onLateAnswer: (answer) => deps.onLateAnswer({ ...answer, connectorId: connector.id }),
-  } satisfies Submitter;
-}
-
 function partsOf(message: OutgoingSms, config: SmppConfig): number | undefined {
   const plan = planSubmit(message, config);
   return "error" in plan ? undefined : plan.submits;
-}
-
-function createQuery(
-  { connector, settings, line }: Pick<SubmitterParts, "connector" | "settings" | "line">,
-  { clock }: ChannelDeps,
-): NonNullable<Channel["query"]> {
-  return (parts, signal) => {
-    const config = settings.config();
-    const inquirer = {
-      connectorId: connector.id,
-      clock,
-      line,
-      idFormat: config.id_format,
-      patienceMs: config.response_timeout_ms,
-      sourceOf: ({ from }: QueriedPart) => addressOf(from ?? config.source_addr, config),
-    };
-    return queryParts(inquirer, parts, signal);
-  };
 }
 
 function tellStatus(

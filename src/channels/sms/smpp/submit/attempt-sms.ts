@@ -1,41 +1,54 @@
 /** One attempt at an SMS: plans it, submits it when its sender's rate allows, and makes one outcome of the answers. */
 import type { PartOutcome, SendOutcome } from "../../../../core/messages/outcome.ts";
+import { isOpen } from "../../../../core/messages/part.ts";
 import type { OutgoingMessage, OutgoingSms } from "../../../channel.ts";
 import { isToBeSent } from "../../../is-to-be-sent.ts";
 import { firstProviderId } from "../../first-provider-id.ts";
-import { isAskAgain, type SenderPace } from "../rate/sender-pace.ts";
-import type { SmppConfig } from "../smpp-config.ts";
+import { isAskAgain } from "../rate/sender-pace.ts";
+import type { BegunMessage } from "./begun-messages.ts";
 import { styleOf } from "./joining.ts";
-import { type SenderTurn, segmentsDue, takeSenderTurn } from "./sender-turn.ts";
+import { type SenderTurn, takeSenderTurn } from "./sender-turn.ts";
 import { planSubmit, type SubmitPlan } from "./submit-plan.ts";
 import { type SubmitResult, waitsForSender } from "./submit-result.ts";
-import { type SmsAttempt, type Submitter, submitSegments, wasBegun } from "./submit-segments.ts";
+import { submitSegments } from "./submit-segments.ts";
+import type { Submitter } from "./submitter.ts";
 
-export interface SmsAttemptDeps {
-  readonly config: SmppConfig;
-  readonly submitter: Submitter;
-  /** Absent: senders have no rate of their own. */
-  readonly senderPace: SenderPace | undefined;
+export interface SmsAttempt {
+  readonly message: OutgoingSms;
+  readonly plan: SubmitPlan;
+  /** The segments that are to be sent. */
+  readonly due: readonly number[];
+  /** Whether an earlier attempt has settled a segment of the message. */
+  readonly wasBegun: boolean;
+  /** How other segments of the message were sent. `undefined`: none was, or it is not known. */
+  readonly begunAs: BegunMessage | undefined;
+  /** When the delivery window ends, on the monotonic clock. */
+  readonly endsAtMs: number;
+  readonly signal: AbortSignal;
+  /** False once another process may have taken the message over. */
+  readonly isOurs: () => boolean;
 }
 
 /** See `Channel.send`. */
 export async function attemptSms(
-  deps: SmsAttemptDeps,
+  submitter: Submitter,
   message: OutgoingMessage,
   limits: Pick<SmsAttempt, "signal" | "isOurs">,
 ): Promise<SendOutcome> {
   if (message.channel !== "sms")
     return rejectAll(message, "smpp.not_an_sms", "this connector sends SMS only");
-  const begunAs = isRest(message) ? deps.submitter.begunMessages.of(message.messageId) : undefined;
-  const plan = planSubmit(message, begunAs?.config ?? deps.config);
+  const begunAs = isRest(message) ? submitter.begunMessages.of(message.messageId) : undefined;
+  const plan = planSubmit(message, begunAs?.config ?? submitter.settings.config());
   if ("error" in plan) return rejectAll(message, plan.error.code, plan.error.message);
-  const changed = wasBegun(message) ? whatChanged(message, plan) : undefined;
+  const wasBegun = !message.parts.every(isOpen);
+  const changed = wasBegun ? whatChanged(message, plan) : undefined;
   if (changed !== undefined) return rejectAll(message, "smpp.segments_changed", changed);
-  const asking = askForTurn(deps, { message, plan, begunAs, ...limits });
+  const due = [...Array(plan.submits).keys()].filter((segment) => isToBeSent(message, segment));
+  const endsAtMs = submitter.clock.monotonicMs() + message.remainingMs;
+  const asking = takeSenderTurn(submitter, { message, plan, due, wasBegun, begunAs, endsAtMs, ...limits });
   const turn = asking instanceof Promise ? await asking : asking;
-  if (isAskAgain(turn)) return toOutcome(deferDue(message, plan, turn.retryAfterMs));
-  const results = await submitTurn(deps.submitter, turn);
-  const outcome = toOutcome(results);
+  if (isAskAgain(turn)) return toOutcome(deferAll({ plan, due }, turn.retryAfterMs));
+  const outcome = toOutcome(await submitTurn(submitter, turn));
   const id = firstProviderId(message.messageId, outcome.parts);
   return { ...outcome, detail: { encoding: plan.encoding, segments: plan.segments, ...id } };
 }
@@ -54,11 +67,6 @@ function whatChanged({ parts }: OutgoingSms, { submits, joinedBy }: SubmitPlan):
   return (
     other?.joinedBy && `segments now go out as ${style}, and some were sent as ${styleOf(other.joinedBy)}`
   );
-}
-
-function askForTurn({ senderPace, submitter }: SmsAttemptDeps, attempt: SmsAttempt) {
-  if (!senderPace) return { ...attempt, later: [] };
-  return takeSenderTurn({ senderPace, clock: submitter.clock }, attempt);
 }
 
 /** The result of each segment; `undefined` if this attempt does not cover the segment. */
@@ -87,9 +95,9 @@ async function submitTurn(submitter: Submitter, turn: SenderTurn): Promise<Resul
   return results;
 }
 
-function deferDue(message: OutgoingSms, plan: SubmitPlan, retryAfterMs: number): Results {
+function deferAll({ plan, due }: Pick<SmsAttempt, "plan" | "due">, retryAfterMs: number): Results {
   const results: Results = Array(plan.submits).fill(undefined);
-  for (const segment of segmentsDue(message, plan)) results[segment] = waitsForSender(retryAfterMs);
+  for (const segment of due) results[segment] = waitsForSender(retryAfterMs);
   return results;
 }
 

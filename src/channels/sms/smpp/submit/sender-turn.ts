@@ -1,21 +1,24 @@
 /** Asks the rate of a message's sender how many of its segments may be sent now, and how fast. */
-import type { Clock } from "../../../../core/clock.ts";
-import type { OutgoingSms } from "../../../channel.ts";
-import { isToBeSent } from "../../../is-to-be-sent.ts";
-import { type AskAgain, isAskAgain, type SenderPace, type Turn } from "../rate/sender-pace.ts";
+import { type AskAgain, type HeldTurn, isAskAgain, type Turn } from "../rate/sender-pace.ts";
 import { senderOf } from "./addresses.ts";
-import type { SubmitPlan } from "./submit-plan.ts";
-import { type SmsAttempt, wasBegun } from "./submit-segments.ts";
+import type { SmsAttempt } from "./attempt-sms.ts";
+import type { SubmitResult } from "./submit-result.ts";
+import type { Submitter } from "./submitter.ts";
 
-/** An attempt whose turn it is, with as many of its segments as may be sent in one turn. */
+/** An attempt whose turn it is. */
 export interface SenderTurn extends SmsAttempt {
+  /** As many of its segments as may be sent in one turn. */
+  readonly now: readonly number[];
   /** The segments that have to wait for another turn. */
   readonly later: readonly number[];
-}
-
-interface SenderTurnDeps {
-  readonly senderPace: SenderPace;
-  readonly clock: Clock;
+  /** `undefined`: only the connector's pace counts. */
+  readonly heldTurn: HeldTurn | undefined;
+  /** Until when its segments may wait to be sent, on the monotonic clock. */
+  readonly waitsUntilMs: number;
+  /** As of the segment that was sent last. */
+  begunAs: SmsAttempt["begunAs"];
+  /** Set once a segment is refused, or cannot be sent any more: the result of the others, which are not sent either. */
+  endedBy: SubmitResult | undefined;
 }
 
 /** The longest turn. Answers are stored when a turn ends, so after a crash only this much of a long message is sent again. */
@@ -23,54 +26,34 @@ const LONGEST_TURN_MS = 5_000;
 
 /** Waits for the sender's rate. `AskAgain`: nothing of the message may be sent for that long. */
 export function takeSenderTurn(
-  deps: SenderTurnDeps,
+  { senderPace, clock }: Pick<Submitter, "senderPace" | "clock">,
   attempt: SmsAttempt,
 ): SenderTurn | AskAgain | Promise<SenderTurn | AskAgain> {
-  const { senderPace, clock } = deps;
-  const { message, plan, signal } = attempt;
-  const { config } = plan;
-  const segmentMs = senderPace.segmentMs();
-  const due = segmentsDue(message, plan);
-  if (due.length === 0) return { ...attempt, later: [] };
-  const sender = senderOf(message, config) ?? "";
+  const { message, plan, due, wasBegun, signal } = attempt;
+  const patienceMs = plan.config.response_timeout_ms;
+  const begin = (size: number, heldTurn?: HeldTurn): SenderTurn => ({
+    ...attempt,
+    now: due.slice(0, size),
+    later: due.slice(size),
+    heldTurn,
+    waitsUntilMs: clock.monotonicMs() + patienceMs,
+    endedBy: undefined,
+  });
+  if (!senderPace || due.length === 0) return begin(due.length);
   // At most half of the time that segments may wait before they are sent. The rest of the message waits in the queue.
-  const most = 1 + Math.floor(Math.min(LONGEST_TURN_MS, config.response_timeout_ms / 2) / segmentMs);
+  const most = 1 + Math.floor(Math.min(LONGEST_TURN_MS, patienceMs / 2) / senderPace.segmentMs());
   // Turns of equal size: a last turn with few segments would wait as long as any other.
   const size = Math.ceil(due.length / Math.ceil(due.length / most));
-  const first = due.slice(0, size);
-  const later = due.slice(size);
-  const turn = senderPace.turn({
-    sender,
+  const asked = senderPace.turn({
+    sender: senderOf(message, plan.config) ?? "",
     messageId: message.messageId,
     flow: message.flow,
-    isBegun: wasBegun(message),
-    segments: first.length === plan.submits ? plan.segments : first.length,
-    submits: first.length,
+    isBegun: wasBegun,
+    segments: size === plan.submits ? plan.segments : size,
+    submits: size,
     remainingMs: message.remainingMs,
     signal,
   });
-  const begun: SenderTurn = {
-    ...attempt,
-    ...(later.length > 0 && { message: { ...message, only: first } }),
-    later,
-  };
-  if (turn instanceof Promise) return afterTurn(clock, begun, turn);
-  return isAskAgain(turn) ? turn : { ...begun, heldTurn: turn };
-}
-
-/** The turn once it has come: the time spent waiting is subtracted from the message's delivery window. */
-async function afterTurn(
-  clock: Clock,
-  begun: SenderTurn,
-  asked: Promise<Turn>,
-): Promise<SenderTurn | AskAgain> {
-  const askedAt = clock.monotonicMs();
-  const turn = await asked;
-  if (isAskAgain(turn)) return turn;
-  const remainingMs = begun.message.remainingMs - (clock.monotonicMs() - askedAt);
-  return { ...begun, heldTurn: turn, message: { ...begun.message, remainingMs } };
-}
-
-export function segmentsDue(message: OutgoingSms, { submits }: SubmitPlan): readonly number[] {
-  return [...Array(submits).keys()].filter((segment) => isToBeSent(message, segment));
+  const beginAt = (turn: Turn) => (isAskAgain(turn) ? turn : begin(size, turn));
+  return asked instanceof Promise ? asked.then(beginAt) : beginAt(asked);
 }
