@@ -33,6 +33,11 @@ export function outage(words: string, cause: unknown): StoreUnavailable {
   return new StoreUnavailable(`${words}: ${said(cause)}`, { cause });
 }
 
+/** @param cause what the database said of the damage */
+export function damage(cause: unknown): StoreDamaged {
+  return new StoreDamaged(`the database is damaged: ${errorText(cause)}`, { cause });
+}
+
 function said(cause: unknown): string {
   if (cause instanceof AggregateError) return cause.errors.map(said).join(", ");
   return errorText(cause);

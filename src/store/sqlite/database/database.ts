@@ -1,6 +1,6 @@
-import { outage } from "../../outage.ts";
+import { damage, outage } from "../../outage.ts";
 import { StoreUnavailable } from "../../store.ts";
-import { type Driver, isOutage, type Statement } from "./driver.ts";
+import { type Driver, isDamage, isOutage, type Statement } from "./driver.ts";
 import { createGroupCommit, type Phase } from "./group-commit.ts";
 import { createSharedSnapshot } from "./shared-snapshot.ts";
 import type { WriteLock } from "./write-lock.ts";
@@ -90,6 +90,7 @@ export function createDatabase(options: DatabaseOptions): Database {
 
 /** Turns an outage into the store's own error. */
 function orUnavailable(cause: unknown): unknown {
+  if (isDamage(cause)) return damage(cause);
   return isOutage(cause) ? outage("the database cannot be read", cause) : cause;
 }
 

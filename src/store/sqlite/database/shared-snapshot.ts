@@ -1,4 +1,4 @@
-import type { Driver } from "./driver.ts";
+import { type Driver, isDamage } from "./driver.ts";
 
 /** A read transaction shared by the reads of one turn of the event loop. */
 export interface SharedSnapshot {
@@ -32,7 +32,13 @@ export function createSharedSnapshot(
     if (!isOpen) return;
     isOpen = false;
     // After an error the engine may have ended it by itself.
-    if (driver.isInTransaction()) commit.run();
+    if (!driver.isInTransaction()) return;
+    try {
+      commit.run();
+    } catch (error) {
+      // It commits no transaction in which it has met a damaged page, not even one that has only read, but ends it.
+      if (!isDamage(error) || driver.isInTransaction()) throw error;
+    }
   };
   return {
     open() {

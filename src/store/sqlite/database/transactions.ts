@@ -1,5 +1,4 @@
-import { errorText } from "../../../core/error-text.ts";
-import { outage, StoreDamaged } from "../../outage.ts";
+import { damage, outage } from "../../outage.ts";
 import { StoreUnavailable } from "../../store.ts";
 import { type Driver, isDamage, isOutage } from "./driver.ts";
 
@@ -149,8 +148,7 @@ function isUnavailable(error: unknown): boolean {
 /** Turns an outage into the store's own error, one for each call, since callers may add to theirs. */
 function toError(error: unknown): unknown {
   if (!isUnavailable(error)) return error;
-  if (isDamage(error))
-    return new StoreDamaged(`the database is damaged: ${errorText(error)}`, { cause: error });
+  if (isDamage(error)) return damage(error);
   if (error instanceof StoreUnavailable) return new StoreUnavailable(error.message, { cause: error });
   return outage("the database cannot take the write", error);
 }
