@@ -94,7 +94,7 @@ export function judgeElsewhere(job: ClaimedJob, now: number): Settlement {
   return judgeUntried(job, now, { dueAt: now, isRepeat: true });
 }
 
-/** The message could not be prepared, because of a bug: trying again at once would hardly help. */
+/** The message could not be prepared, because of a bug or a damaged page: trying again at once would hardly help. */
 export function judgeUnprepared(job: ClaimedJob, now: number): Settlement {
   const detail = { reason: "it could not be prepared: see the log" };
   return judgeUntried(job, now, { dueAt: now + MINUTE_MS, detail, ...repeatOf(job) });

@@ -6,6 +6,7 @@ import type { OutgoingMessage } from "../channels/channel.ts";
 import type { Log } from "../core/log.ts";
 import type { PartOutcome } from "../core/messages/outcome.ts";
 import type { ClaimedJob, Settlement } from "../core/queue/claimed-job.ts";
+import { damage } from "../store/outage.ts";
 import { createUnstored, type Queue, StoreUnavailable } from "../store/store.ts";
 import type { Outlet } from "./outlets/outlet.ts";
 import { createSendMessage } from "./send-message.ts";
@@ -282,6 +283,10 @@ test("a message that a bug keeps from being made is tried again later, and not t
   const putOff = ["Error: a bug", "unreserved 1"];
   expect(await sendOne(bug)).toEqual([...putOff, "settled: again"]);
   expect(await sendOne({ ...bug, isBroken: true })).toEqual([...putOff, "Error: broken", "not done"]);
+});
+
+test("so is one whose text is on a damaged page, and does not go back in line at once, where it would be claimed again", async () => {
+  expect(await sendOne({ makingMs: 0, made: damage("a page") })).toContain("settled: again");
 });
 
 test("what was handed over is never put back, whatever fails", async () => {
