@@ -4,7 +4,7 @@ import { type Claimant, MUST_WAIT_MS } from "../core/queue/claimant.ts";
 import type { ClaimedJob, ClaimRequest } from "../core/queue/claimed-job.ts";
 import { createInFlightJobs, type InFlightJobs } from "../core/queue/in-flight-jobs.ts";
 import type { Route } from "../core/records/accounts.ts";
-import { type Queue, RowPutOff } from "../store/store.ts";
+import { createPassing, type Queue } from "../store/store.ts";
 import { type Balancer, createBalancer, type Reservation } from "./outlets/balancer.ts";
 import { chooseOutlets, placesOf } from "./outlets/choose-outlets.ts";
 import type { Outlet } from "./outlets/outlet.ts";
@@ -16,9 +16,6 @@ const MAX_CLAIM = 500;
 
 /** How much longer a lease is than the slowest send. */
 const LEASE_SLACK_MS = 30_000;
-
-/** How many messages that make a claim fail are passed over without a pause. */
-const MAX_PASSED_OVER = 20;
 
 /** How often a worker looks at its queue when nothing wakes it. */
 const POLL_MS = 1_000;
@@ -91,7 +88,7 @@ export function createWorker(deps: WorkerDeps): Worker {
   };
   const parts = { inFlight, wake, balancer, isStopped: () => isStopped, onLook };
   const turns = async () => {
-    const hasPassed = createPassing(deps);
+    const hasPassed = createOnFailure(deps);
     while (isWoken && !isStopped) {
       isWoken = false;
       const isPassed = await turn(deps, parts).catch(hasPassed);
@@ -113,15 +110,12 @@ export function createWorker(deps: WorkerDeps): Worker {
   };
 }
 
-/**
- * Says that a claim failed, and whether to claim again at once, since others wait behind a message that was put off. Not without end: all
- * messages may be at fault.
- */
-function createPassing({ log, route }: WorkerDeps): (error: unknown) => boolean {
-  let passedOver = 0;
+/** Says that a claim failed, and whether to claim again at once. */
+function createOnFailure({ log, route }: WorkerDeps): (error: unknown) => boolean {
+  const mayPass = createPassing();
   return (error) => {
     log.warn({ err: error, queue: route().id }, "a claim failed");
-    return error instanceof RowPutOff && ++passedOver < MAX_PASSED_OVER;
+    return mayPass(error);
   };
 }
 

@@ -54,6 +54,21 @@ function waitMs(messageId: string, now: number): number {
   return Math.min(Math.max(now - (uuidTime(messageId) ?? 0), SHORTEST_MS), LONGEST_MS);
 }
 
+/** How many calls that fail one after another, each because of another row, are made again without a pause. */
+const MAX_PASSED_OVER = 20;
+
+/**
+ * Makes a function that tells of a call that has failed whether to make it again at once, since others wait behind a row that was put
+ * off. Not without end: all rows may be at fault. Then it is time for a pause, and it counts anew.
+ */
+export function createPassing(): (error: unknown) => boolean {
+  let passedOver = 0;
+  return (error) => {
+    passedOver = error instanceof RowPutOff ? (passedOver + 1) % MAX_PASSED_OVER : 0;
+    return passedOver > 0;
+  };
+}
+
 /** The rows that are put off by this process alone, where their table has no column for that. */
 export interface PutOffRows<Id> {
   /** Those that still wait. */

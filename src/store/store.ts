@@ -41,6 +41,7 @@ export type * from "./intake/intake.ts";
 export type * from "./mail-policies.ts";
 export type * from "./messages/message-store.ts";
 export { isOutage, OutcomeUnknown, RowPutOff, StoreUnavailable } from "./outage.ts";
+export { createPassing } from "./pass-over.ts";
 export type * from "./push/push-store.ts";
 export type * from "./queue/leases.ts";
 export type * from "./queue/queue.ts";

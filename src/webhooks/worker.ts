@@ -2,7 +2,7 @@ import { type Clock, sleep } from "../core/clock.ts";
 import { type Claimant, MUST_WAIT_MS } from "../core/queue/claimant.ts";
 import { createInFlightJobs } from "../core/queue/in-flight-jobs.ts";
 import type { ClaimedWebhook, Lane } from "../core/webhooks/webhook-outbox.ts";
-import { type Outbox, RowPutOff } from "../store/store.ts";
+import { createPassing, type Outbox } from "../store/store.ts";
 import type { DeliverEvent, PutBack, WebhookLease } from "./deliver-event.ts";
 import { laneKey } from "./lanes/lane-key.ts";
 import type { LaneQueue, QueuedLane } from "./lanes/lane-queue.ts";
@@ -19,9 +19,6 @@ const CHOICE = 64;
 
 /** Longer than the slowest delivery (15 s) and the commits around it. */
 const LEASE_MS = 60_000;
-
-/** How many events that make a claim fail are passed over without a pause. */
-const MAX_PASSED_OVER = 20;
 
 /** How long to wait after a claim that failed. */
 const PAUSE_MS = 1_000;
@@ -69,7 +66,7 @@ export function createWorker(deps: WorkerDeps): Worker {
     });
   };
   const turns = async () => {
-    let passedOver = 0;
+    const mayPass = createPassing();
     while (isWoken && !stopping.signal.aborted) {
       isWoken = false;
       try {
@@ -77,10 +74,7 @@ export function createWorker(deps: WorkerDeps): Worker {
       } catch (error) {
         deps.onError(error);
         isWoken = true;
-        // Others wait behind the event that was put off.
-        if (error instanceof RowPutOff && ++passedOver < MAX_PASSED_OVER) continue;
-        passedOver = 0;
-        await sleep(deps.clock, PAUSE_MS, stopping.signal);
+        if (!mayPass(error)) await sleep(deps.clock, PAUSE_MS, stopping.signal);
       }
     }
     turning = undefined;
