@@ -9,6 +9,9 @@ import { isOutage, RowPutOff } from "./outage.ts";
 const SHORTEST_MS = 5_000;
 const LONGEST_MS = 5 * 60_000;
 
+/** The most jobs that are put off together: as many as a batch has. */
+export const MAX_TOGETHER = 1_000;
+
 /** Work on the first rows of a line. */
 interface Sweep<Row, Result> {
   /** The most rows to work on. */
@@ -16,7 +19,10 @@ interface Sweep<Row, Result> {
   readonly now: number;
   /** Works on at most `limit` rows. Calls `take` with these before it does anything that may fail because of one of them. */
   run(limit: number, take: (rows: readonly Row[]) => void): Promise<Result>;
-  /** Lets a row wait until then, in a transaction of its own. */
+  /**
+   * Lets a row wait until then, in a transaction of its own, and with it those that fail for the same reason. A number that it resolves
+   * with says how many.
+   */
   putOff(row: Row, dueAt: number): Promise<unknown>;
 }
 
@@ -41,9 +47,12 @@ export async function passOver<Row extends { readonly message_id: string }, Resu
       if (isOutage(error) || !first) throw error;
       if (rows.length === 1) {
         const ms = waitMs(first.message_id, now);
-        await putOff(first, now + ms);
+        const count = await putOff(first, now + ms);
+        const others = typeof count === "number" && count > 1 ? ` and ${count - 1} others of its batch` : "";
         const seconds = Math.ceil(ms / 1_000);
-        throw new RowPutOff(`message ${first.message_id}, put off for ${seconds} s: ${errorText(error)}`);
+        throw new RowPutOff(
+          `message ${first.message_id}${others}, put off for ${seconds} s: ${errorText(error)}`,
+        );
       }
       most = Math.floor(Math.min(most, rows.length) / 2);
     }

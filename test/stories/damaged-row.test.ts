@@ -1,6 +1,6 @@
 /** The database works, but for one row: a page is damaged, or a constraint broken. Only that row's message is affected. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { admin } from "../admin.ts";
+import { admin, send } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";
 import { type HeldPostrider, startHeldPostrider } from "../held-postrider.ts";
@@ -14,10 +14,12 @@ onBothStores(() => {
   let postrider: HeldPostrider;
   let smsc: FakeSmsc;
   let live: LiveSms;
+  let connectors: readonly string[];
 
   beforeEach(async () => {
     [postrider, smsc] = await Promise.all([startHeldPostrider(), startFakeSmsc({ receipts: "none" })]);
-    live = await openLiveSms(postrider, { connectors: [await connectSmsc(postrider, smsc)] });
+    connectors = [await connectSmsc(postrider, smsc)];
+    live = await openLiveSms(postrider, { connectors });
     await postrider.passUntil(() => smsc.bound().length > 0, 20_000);
   });
 
@@ -65,6 +67,24 @@ onBothStores(() => {
     await setError("NULL");
     expect(await postrider.reached({ ...bad!, withinMs: 70_000 }, "sent")).toBe("sent");
     expect(smsc.submits).toHaveLength(4);
+  });
+
+  test("a batch of 1,000 whose text cannot be read delays another account's messages by a second at most", async () => {
+    const route = { connectors, sharesRoute: true };
+    const [theirs, ours] = [await openLiveSms(postrider, route), await openLiveSms(postrider, route)];
+    const schedule_at = new Date(postrider.now() + 60_000).toISOString();
+    const sendBatch = ({ apiKey, templateId }: LiveSms, count: number) => {
+      const to = Array.from({ length: count }, (_, at) => `+1415555${1_000 + at}`);
+      const body = { to, template_id: templateId, schedule_at };
+      return send(postrider, { apiKey, path: "/v1/sms/messages", body });
+    };
+    for (const { status } of [await sendBatch(theirs, 1_000), await sendBatch(ours, 200)])
+      expect(status).toBe(202);
+    const damage = "UPDATE contents SET envelope = 'nonsense' WHERE messages = 1000";
+    await changeRows(postrider.dataFolder, damage);
+    await postrider.pass(60_000);
+    await postrider.passUntil(() => smsc.submits.length === 200, 1_000);
+    expect(JSON.stringify(logged("a claim failed"))).toMatch(/and \d{2,} others of its batch, put off for/);
   });
 
   test("a receipt that cannot be stored keeps the SMSC from no other's acknowledgement", async () => {

@@ -66,6 +66,37 @@ export function damagedRowContract(open: OpenStore): void {
   );
 
   test(
+    "a batch whose text cannot be read is put off as a whole, and claimed once it can be",
+    inWorld(open, async (world) => {
+      const numbers = Array.from({ length: 1_000 }, (_, at) => `+1415555${1_000 + at}`);
+      const others = [await world.addAccount(), await world.addAccount(), await world.addAccount()];
+      const send = (to: readonly string[]) => others.map((account) => world.sms({ account, to }));
+      const good = [...send(["+1415555010"]), ...send(["+1415555011", "+1415555012"])];
+      await world.sms({ to: numbers });
+      await Promise.all(good);
+      const setEnvelope = async (envelope: string) =>
+        void (await world.inside.change(`UPDATE contents SET envelope = ${envelope} WHERE messages = 1000`));
+      await setEnvelope("'x' || envelope");
+      const claimed: string[] = [];
+      const putOff: string[] = [];
+      for (let last = 1; last > 0; ) {
+        const { value, ...told } = await untilPassed(() => world.claim(500));
+        claimed.push(...value.map(({ messageId }) => messageId));
+        putOff.push(...told.putOff);
+        last = value.length;
+      }
+      expect(putOff).toEqual([
+        expect.stringMatching(/^message \S+ and 999 others of its batch, put off for 5 s: /),
+      ]);
+      expect(claimed.toSorted()).toEqual((await Promise.all(good)).flat().toSorted());
+      await setEnvelope("substr(envelope, 2)");
+      world.clock.now += FIRST_PUT_OFF;
+      expect(await world.store.queue.stage(world.clock.now, 2_000)).toBe(1_000);
+      expect(await world.claim(2_000)).toHaveLength(1_000);
+    }),
+  );
+
+  test(
     "nor one whose attempt was interrupted keep others from going back in line",
     inWorld(open, async (world) => {
       const ids = await world.sms({ to: ["+1415555010", "+1415555011", "+1415555012"] });

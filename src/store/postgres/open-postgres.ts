@@ -197,7 +197,7 @@ function createQueue(closable: ClosableDatabase, shared: Shared): Store["queue"]
   const settle = createSettle({ changes: changesWithin, erasedNames });
   const release = createRelease(changes, queues);
   return {
-    claim: createClaim(db, { erasedNames, release }),
+    claim: createClaim(db, { erasedNames, release, queues }),
     release,
     ...createMove(db, queues),
     settle: (settlements) => closable.admit(() => settle(settlements)),

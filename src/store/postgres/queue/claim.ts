@@ -14,6 +14,8 @@ import type { ErasedNames } from "../erasures/erased-names.ts";
 import { readSettings } from "../records/account-settings.ts";
 import { findOptedOut } from "../suppressions/opt-outs.ts";
 import { createDoubtfulClaims, isLeased } from "./doubtful-claims.ts";
+import { putOffClaimed } from "./put-off.ts";
+import type { Queues } from "./queues.ts";
 import { type LeasedRow, takeJobs } from "./take-jobs.ts";
 
 /** For how many queues to remember the flow that the last claim ended with. */
@@ -22,10 +24,11 @@ const MAX_QUEUES = 10_000;
 interface ClaimParts {
   readonly erasedNames: ErasedNames;
   readonly release: Queue["release"];
+  readonly queues: Pick<Queues, "notify">;
 }
 
 /** `Queue.claim`. */
-export function createClaim(db: Database, { erasedNames, release }: ClaimParts): Queue["claim"] {
+export function createClaim(db: Database, { erasedNames, release, queues }: ClaimParts): Queue["claim"] {
   const lastFlow = new Map<string, number>();
   const doubts = createDoubtfulClaims(db, release);
   const claimSome = async (request: ClaimRequest, take: Take) => {
@@ -54,18 +57,18 @@ export function createClaim(db: Database, { erasedNames, release }: ClaimParts):
     await doubts.putBack(request.now);
     return passOver({
       ...request,
-      run: (limit, take: Take) => claimSome({ ...request, limit }, take),
-      putOff: ({ id }, dueAt) => putOffReady(db, id, dueAt),
+      async run(limit, take: Take) {
+        const claimed = await claimSome({ ...request, limit }, take);
+        // It was asked for fewer than there may be.
+        if (limit < request.limit && claimed.length > 0) queues.notify([request.queue]);
+        return claimed;
+      },
+      putOff: (job, dueAt) => putOffClaimed(db, { ...job, queue: request.queue }, dueAt),
     });
   };
 }
 
 type Take = (jobs: readonly LeasedRow[]) => void;
-
-/** Makes a job in line wait. */
-export async function putOffReady(session: Session, jobId: number, dueAt: number): Promise<void> {
-  await session.query("UPDATE jobs SET due_at = $2 WHERE id = $1 AND due_at IS NULL", [jobId, dueAt]);
-}
 
 interface Claimed {
   readonly claimed: readonly ClaimedJob[];

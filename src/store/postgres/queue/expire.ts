@@ -8,7 +8,7 @@ import { endMessage } from "../messages/ending.ts";
 import type { MessageChanges, MessageLog } from "../messages/message-log.ts";
 import { readSettings } from "../records/account-settings.ts";
 import { createSuppressionList, type SuppressionList } from "../suppressions/suppression-list.ts";
-import { putOffReady } from "./claim.ts";
+import { putOffReady } from "./put-off.ts";
 
 export interface ExpireParts {
   readonly changes: MessageChanges;

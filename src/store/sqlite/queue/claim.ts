@@ -20,6 +20,7 @@ import type { MessageLog } from "../messages/message-log.ts";
 import type { AccountCache } from "../records/account-cache.ts";
 import type { OptOuts } from "../suppressions/opt-outs.ts";
 import { HAS_LEASED_JOB } from "./jobs-of-message.ts";
+import { createPutOffClaimed, type TakenJob } from "./put-off.ts";
 import type { Queues } from "./queues.ts";
 
 export interface ClaimParts {
@@ -39,21 +40,34 @@ export function createClaim(db: Database, parts: ClaimParts): Pick<Queue, "claim
     db,
     "UPDATE messages SET status = 'sending' WHERE status = 'queued' AND id IN",
   );
+  const putOff = createPutOffClaimed(db, parts);
+  const lastFlow = new Map<string, number>();
 
-  const putOffReady = createPutOffReady(db);
-
-  const claimNow = (request: ClaimRequest, take: Take): readonly ClaimedJob[] => {
+  const claimNow = (request: ClaimRequest, take: Take): Claimed => {
+    const after = lastFlow.get(request.queue) ?? -1;
     const queue = parts.queues.numberOf(request.queue);
-    if (queue === undefined) return [];
+    if (queue === undefined) return { claimed: [], last: after };
     const claimed: ClaimedJob[] = [];
-    const rows = leaseReady(queue, request, take);
-    take(rows);
-    setSending(rows.flatMap((row) => (row.id !== null && !row.is_of_one_job ? [row.id] : [])));
-    for (const row of rows) {
+    const { leased, last } = leaseReady(queue, { ...request, after }, take);
+    take(leased);
+    setSending(leased.flatMap((row) => (row.id !== null && !row.is_of_one_job ? [row.id] : [])));
+    for (const row of leased) {
       const job = toClaimedJob(row, request.queue);
       if (job) claimed.push(job);
       else remove.run(row.job_id);
     }
+    return { claimed, last };
+  };
+  const claimSome = async (request: ClaimRequest, limit: number, take: Take) => {
+    const work = () => {
+      const done = claimNow({ ...request, limit }, take);
+      // It was asked for fewer than there may be.
+      if (limit < request.limit && done.claimed.length > 0) parts.queues.notify(request.queue);
+      return done;
+    };
+    const { claimed, last } = await db.write(work, limit);
+    // Only after the commit: after a claim that failed, the next one begins where that one did.
+    lastFlow.set(request.queue, last);
     return claimed;
   };
 
@@ -61,22 +75,20 @@ export function createClaim(db: Database, parts: ClaimParts): Pick<Queue, "claim
     claim: (request) =>
       passOver({
         ...request,
-        run: (limit, take: Take) => db.write(() => claimNow({ ...request, limit }, take), limit),
-        putOff: ({ job_id }, dueAt) => putOffReady(job_id, dueAt),
+        run: (limit, take: Take) => claimSome(request, limit, take),
+        putOff: (job, dueAt) => putOff(request.queue, job, dueAt),
       }),
     release: createRelease(db, parts),
   };
 }
 
-type TakenJob = Pick<ReadyRow, "job_id" | "message_id">;
+interface Claimed {
+  readonly claimed: readonly ClaimedJob[];
+  /** The last flow that was served. */
+  readonly last: number;
+}
 
 type Take = (jobs: readonly TakenJob[]) => void;
-
-/** Makes a function that lets a job in line wait. */
-export function createPutOffReady(db: Database): (jobId: number, dueAt: number) => Promise<number> {
-  const putOff = db.prepare("UPDATE jobs SET due_at = ? WHERE id = ? AND due_at IS NULL");
-  return (jobId, dueAt) => db.write(() => putOff.run(dueAt, jobId));
-}
 
 function createRelease(db: Database, { messages, queues }: ClaimParts): Queue["release"] {
   const release = db.prepare<{ queue: number; message_id: string }>(
@@ -129,19 +141,21 @@ interface ReadyRow extends Omit<MessageRow, "id">, InterruptionRow {
   readonly is_of_one_job: number | null;
 }
 
-/** If it fails because of the message of one of some jobs, it calls `take` with these. */
+/**
+ * Begins behind the flow `after`. If it fails because of the message of one of some jobs, it calls `take` with these. `last`: the last flow
+ * that was served.
+ */
 type LeaseReady = (
   queue: number,
-  request: Pick<ClaimRequest, "limit" | "now" | "leaseMs">,
+  request: Pick<ClaimRequest, "limit" | "now" | "leaseMs"> & { readonly after: number },
   take: Take,
-) => ReadyRow[];
+) => { readonly leased: readonly ReadyRow[]; readonly last: number };
 
 /**
  * Leases ready jobs of all flows in equal shares. A loose index scan steps from flow to flow, so the cost depends on the flows
  * visited and the jobs taken, not on how many wait behind them.
  */
 function createLeaseReady(db: Database): LeaseReady {
-  const lastFlow = new Map<number, number>();
   const flowsFrom = createFlowScan(db);
   const readSome = createReadSome(db);
   const setLeased = createForIds(
@@ -149,17 +163,18 @@ function createLeaseReady(db: Database): LeaseReady {
     "UPDATE jobs SET due_at = ?, is_leased = 1, claim = claim + 1 WHERE id IN",
   );
 
-  return (queue, { limit, now, leaseMs }, take) => {
+  return (queue, { limit, now, leaseMs, after }, take) => {
     const leased: ReadyRow[] = [];
+    let last = after;
     const leaseSome = (flow: number, wanted: number): number => {
       const jobs = readSome(take, queue, flow, wanted);
       const ids = jobs.map((job) => job.job_id);
       setLeased(ids, now + leaseMs);
       leased.push(...jobs);
-      lastFlow.set(queue, flow);
+      last = flow;
       return jobs.length;
     };
-    let flows = flowsFrom(queue, lastFlow.get(queue) ?? -1, limit);
+    let flows = flowsFrom(queue, after, limit);
     while (leased.length < limit && flows.length > 0) {
       const share = Math.max(1, Math.floor((limit - leased.length) / flows.length));
       const withMore: number[] = [];
@@ -169,7 +184,7 @@ function createLeaseReady(db: Database): LeaseReady {
       }
       flows = withMore;
     }
-    return leased;
+    return { leased, last };
   };
 }
 
@@ -183,7 +198,7 @@ function createReadSome(db: Database) {
      WHERE due_at IS NULL AND queue = +? AND flow = +? ORDER BY deadline, jobs.id LIMIT ?`,
   );
   const withoutMessages = db.prepare<TakenJob>(
-    `SELECT id AS job_id, message_id FROM jobs
+    `SELECT id AS job_id, message_id, flow FROM jobs
      WHERE due_at IS NULL AND queue = +? AND flow = +? ORDER BY deadline, id LIMIT ?`,
   );
   return (take: Take, ...of: readonly [queue: number, flow: number, wanted: number]) => {

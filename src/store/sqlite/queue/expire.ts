@@ -5,7 +5,7 @@ import type { Queue } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import { createEnding, type EndingParts } from "../messages/ending.ts";
 import type { SuppressionList } from "../suppressions/suppression-list.ts";
-import { createPutOffReady } from "./claim.ts";
+import { createPutOffReady } from "./put-off.ts";
 
 export interface ExpireParts extends EndingParts {
   readonly suppressions: SuppressionList;
