@@ -29,10 +29,7 @@ const SEND_MARGIN_MS = 5000;
 export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channel {
   const { clock, random } = deps;
   const { id: connectorId } = connector;
-  const settings = createSettings(connector, (changed) => {
-    pace.setRate(changed.max_per_second);
-    line.repace();
-  });
+  const settings = createSettings(connector);
   const config = settings.config();
   const sends = createInFlight();
   const { pace, senderPace } = createRates(config, deps);
@@ -67,7 +64,7 @@ export function openSmppChannel(connector: Connector, deps: ChannelDeps): Channe
     get query() {
       return settings.config().query_sm ? query : undefined;
     },
-    applySettings: settings.apply,
+    applySettings: (changed) => applySettings(changed, { settings, pace, line }),
     stop: () => stop({ binds, inbox }, deps),
     status,
   };
@@ -77,6 +74,16 @@ async function stop({ binds, inbox }: { binds: Binds; inbox: Inbox }, { share }:
   await binds.stop();
   // Which acknowledgements of other processes the SMSC has is not known here.
   if (!share) await inbox.settle();
+}
+
+function applySettings(
+  changed: Connector,
+  { settings, pace, line }: Pick<Submitter, "pace" | "line"> & { settings: Settings },
+): boolean {
+  if (!settings.apply(changed)) return false;
+  pace.setRate(settings.config().max_per_second);
+  line.repace();
+  return true;
 }
 
 /** The rate of the connector, and that of each of its senders. */

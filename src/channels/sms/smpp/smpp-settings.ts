@@ -11,12 +11,8 @@ export interface Settings {
   apply(changed: Connector): boolean;
 }
 
-/**
- * Throws if the connector's configuration is not that of `smppConfigSchema`.
- *
- * @param onChange called when others hold from now on
- */
-export function createSettings(connector: Connector, onChange: (config: SmppConfig) => void): Settings {
+/** Throws if the connector's configuration is not that of `smppConfigSchema`. */
+export function createSettings(connector: Connector): Settings {
   const first = readSmppConfig(connector);
   if (first instanceof Error) throw first;
   const opened = openedWith(first, connector);
@@ -30,7 +26,6 @@ export function createSettings(connector: Connector, onChange: (config: SmppConf
       if (next instanceof Error || openedWith(next, changed) !== opened) return false;
       config = next;
       reading = readingOf(next);
-      onChange(next);
       return true;
     },
   };
