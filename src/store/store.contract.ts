@@ -32,6 +32,7 @@ import { lateRefusalContract } from "./contract/late-refusal.contract.ts";
 import { lateReleaseContract } from "./contract/late-release.contract.ts";
 import { leasesContract } from "./contract/leases.contract.ts";
 import { limitsContract, limitsPruneContract } from "./contract/limits.contract.ts";
+import { lostMessageContract } from "./contract/lost-message.contract.ts";
 import { lostSettleContract } from "./contract/lost-settle.contract.ts";
 import { mailPolicyContract } from "./contract/mail-policies.contract.ts";
 import { messageListContract } from "./contract/message-list.contract.ts";
@@ -76,6 +77,7 @@ const SECTIONS = {
   move: moveContract,
   settle: settleContract,
   settleClaims: settleClaimsContract,
+  lostMessage: lostMessageContract,
   lostSettle: lostSettleContract,
   receipt: receiptContract,
   receiptMatch: receiptMatchContract,
