@@ -105,6 +105,19 @@ export function claimContract(open: OpenStore): void {
   );
 
   test(
+    "so they do where a claim begins in the midst of them",
+    inWorld(open, async ({ sms, claim, addAccount }) => {
+      const accounts = await Promise.all([addAccount(), addAccount(), addAccount()]);
+      const to = Array.from({ length: 9 }, (_, index) => `+91${index}`);
+      for (const account of accounts) await sms({ account, to });
+      await claim(2);
+      const jobs = await claim(9);
+      const share = accounts.map((account) => jobs.filter((job) => job.accountId === account.id).length);
+      expect(share).toEqual([3, 3, 3]);
+    }),
+  );
+
+  test(
     "a claim hands out as many jobs as it asks for and no more, where its flows cannot have equal shares",
     inWorld(open, async ({ sms, claim, addAccount }) => {
       const accounts = await Promise.all([addAccount(), addAccount(), addAccount()]);
@@ -223,6 +236,21 @@ export function claimContract(open: OpenStore): void {
   );
 
   test(
+    "a message that was settled while its jobs were leased stays so while they are claimed again, of however many jobs",
+    inWorld(open, async ({ store, email, claim, receive, status, clock }) => {
+      const parts = ["a@a.test", "b@b.test"].map((address) => ({ status: "pending", address }) as const);
+      const id = await email({ parts, jobs: parts.map((_, part) => ({ queue: QUEUE, parts: [part] })) });
+      await claim();
+      for (const part of [0, 1]) await receive("", { target: { messageId: id, part }, status: "delivered" });
+      expect(await status(id, "email")).toBe("delivered");
+      clock.now += HOUR;
+      await store.queue.stage(clock.now, 10);
+      expect((await claim()).map(({ progress }) => progress.status)).toEqual(["delivered", "delivered"]);
+      expect(await status(id, "email")).toBe("delivered");
+    }),
+  );
+
+  test(
     "listeners hear of a queue after jobs have become ready in it, and not of what only waits",
     inWorld(open, async ({ store, sms, claimOne, settle, clock }) => {
       const heard: string[] = [];
@@ -233,6 +261,8 @@ export function claimContract(open: OpenStore): void {
       await sms({ dueAt: clock.now + HOUR });
       expect(take()).toEqual([]);
       await store.queue.stage(clock.now + HOUR, 10);
+      expect(take()).toEqual([QUEUE]);
+      await store.queue.release([await claimOne()], clock.now);
       expect(take()).toEqual([QUEUE]);
       const job = await claimOne();
       await settle(job, { outcomes: [deferred()], next: { kind: "again", dueAt: clock.now + SECOND } });

@@ -107,6 +107,29 @@ export function lateReleaseContract(open: OpenStore): void {
   );
 
   test(
+    "a release that comes late is about its own job alone, and about nothing once that is settled",
+    inWorld(open, async (world) => {
+      const [, other = ""] = await world.sms({ to: ["+911", "+912"] });
+      const [one, two] = await world.claim();
+      world.clock.now += 60 * SECOND;
+      await world.store.queue.stage(world.clock.now, 10);
+      expect(await release(world, one!)).toEqual([true]);
+      const again = await world.claim();
+      expect(again.map(({ wasInterrupted }) => wasInterrupted)).toEqual([false, true]);
+      expect((await world.history(other)).at(-1)).toBe("interrupted:queued");
+      await world.store.queue.release(again, world.clock.now);
+
+      await world.store.queue.expire(world.clock.now + 48 * HOUR, 10);
+      const [id = ""] = await world.sms();
+      const job = await interrupted(world);
+      await world.settle(job, { outcomes: [deferred()], next: { kind: "again", dueAt: world.clock.now } });
+      expect(await release(world, job)).toEqual([false]);
+      expect(await world.history(id)).toEqual(["interrupted:queued", "attempt:queued"]);
+      expect(await release(world, two!)).toEqual([false]);
+    }),
+  );
+
+  test(
     "what is held for the sake of an attempt that had not begun is tried again, all of it",
     inWorld(open, async (world) => {
       await world.store.records.setSettings(world.account.id, { on_unconfirmed: "hold" });

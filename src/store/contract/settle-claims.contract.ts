@@ -109,9 +109,10 @@ export function settleClaimsContract(open: OpenStore): void {
       const next = { kind: "again", dueAt: clock.now + SECOND } as const;
       const settlement = { outcomes: [deferred()], next };
       expect([await settle(job, settlement), await settle(job, settlement)]).toEqual([true, false]);
+      expect(await settle(job, { outcomes: [deferred()] })).toBe(false);
       await store.queue.stage(clock.now + SECOND, 10);
       expect(await settle(job, settlement)).toBe(false);
-      expect(await history(id)).toEqual(["attempt:queued", "lost_settle:queued", "lost_settle:queued"]);
+      expect(await history(id)).toEqual(["attempt:queued", ...Array(3).fill("lost_settle:queued")]);
       expect(await claimOne()).toMatchObject({ claim: 2, attempt: 1, wasInterrupted: false });
     }),
   );

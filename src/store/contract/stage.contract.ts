@@ -135,10 +135,13 @@ export function stageContract(open: OpenStore): void {
     "of leases that ran out those of held jobs go on, and hold up nothing else",
     inWorld(open, async ({ store, sms, claim, settle, status, history, clock }) => {
       const [first = "", second = ""] = [...(await sms()), ...(await sms())];
+      await sms();
       const [scheduled = ""] = await sms({ dueAt: clock.now + HOUR });
-      const [held, other] = await claim();
+      const [held, other, last] = await claim();
       const now = clock.now + 3 * HOUR;
-      const sweeper = { inFlight: [held!.jobId] };
+      // Jobs in flight whose leases have not run out leave no room for more than the limit.
+      const sweeper = { inFlight: [held!.jobId, last!.jobId + 1, last!.jobId + 2] };
+      expect(await store.queue.stage(now, 1, sweeper)).toBe(1);
       expect(await store.queue.stage(now, 1, sweeper)).toBe(1);
       expect(await store.queue.stage(now, 1, sweeper)).toBe(1);
       expect(await store.queue.stage(now, 1, sweeper)).toBe(0);
