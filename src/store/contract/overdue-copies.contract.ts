@@ -136,6 +136,28 @@ export function overdueCopiesContract(open: OpenStore): void {
   );
 
   test(
+    "so it is where the others have been asked before: it is asked at once, and again after the first wait",
+    inWorld(open, async (world) => {
+      const { clock, store } = world;
+      const id = await neverAnsweredBy(world, [CONNECTOR, OTHER]);
+      const job = await nextJob(world);
+      for (const connectorId of [CONNECTOR, OTHER]) await answerLate(world, id, connectorId);
+      await world.settle(job, triedBy(world, THIRD, sent(`${THIRD} ${id}`)));
+      await flag(world);
+      const waitsMs = [60 * SECOND, 3_600 * SECOND];
+      const askNow = (connectorId: string) =>
+        store.receipts.takeQuestions({ connectorId, now: clock.now, limit: 10, waitsMs });
+      for (const connectorId of [CONNECTOR, OTHER]) expect(await askNow(connectorId)).toHaveLength(1);
+      for (const connectorId of [CONNECTOR, OTHER]) await hear(world, id, connectorId, "undelivered");
+      for (let time = 0; time < 2; time++) {
+        expect(await askNow(THIRD)).toMatchObject([{ providerMessageId: `${THIRD} ${id}` }]);
+        expect(await askNow(THIRD)).toEqual([]);
+        clock.now += 60 * SECOND;
+      }
+    }),
+  );
+
+  test(
     "of segments that connectors have taken at one moment, the entry tells of the first",
     inWorld(open, async (world) => {
       const { sms, claimOne, settle, store, clock } = world;

@@ -7,6 +7,7 @@ import {
   CONNECTOR,
   DAY,
   deferred,
+  HOUR,
   inWorld,
   type OpenStore,
   sent,
@@ -60,6 +61,17 @@ export function ownIdUnderWayContract(open: OpenStore): void {
   );
 
   test(
+    "what is not known to be our id says nothing, though it is spelled like it",
+    inWorld(open, async (world) => {
+      const [id = ""] = await world.sms({ to: [TO] });
+      await world.settle(await world.claimOne(), triedBy(world, CONNECTOR, unconfirmed()));
+      for (const status of ["delivered", "undelivered"] as const)
+        expect(await world.receive(id, { status, recipient: TO })).toEqual([{ kind: "parked" }]);
+      expect(await world.status(id)).toBe("queued");
+    }),
+  );
+
+  test(
     "of a message that the provider had put off, that it was delivered counts, and that it was not does not",
     inWorld(open, async (world) => {
       for (const [status, end] of [
@@ -70,6 +82,44 @@ export function ownIdUnderWayContract(open: OpenStore): void {
         await world.settle(await world.claimOne(), triedBy(world, CONNECTOR, deferred()));
         await world.receive(id, { isOwnId: true, status });
         expect(await world.status(id)).toBe(end);
+      }
+    }),
+  );
+
+  test(
+    "of a try that was never answered, that it was not delivered ends the message at once, held or in line again",
+    inWorld(open, async (world) => {
+      for (const kind of ["held", "again"] as const) {
+        const [id = ""] = await world.sms({ to: [TO] });
+        const next = { kind, dueAt: world.clock.now + HOUR };
+        await world.settle(await world.claimOne(), { outcomes: [unconfirmed()], next });
+        const told = await world.receive(id, { isOwnId: true, status: "undelivered" });
+        expect(told).toEqual([{ kind: "applied", messageId: id }]);
+        expect(await world.status(id)).toBe("undelivered");
+      }
+    }),
+  );
+
+  test(
+    "so it does of one that was interrupted, also where an earlier one has counted its segments",
+    inWorld(open, async (world) => {
+      for (const isCounted of [false, true]) {
+        const [id = ""] = await world.sms({ to: [TO] });
+        const first = await world.claimOne();
+        if (isCounted) {
+          await nextJob(world);
+          const outcomes = [deferred(), deferred()];
+          expect(await world.settle(first, { ...triedBy(world, CONNECTOR, deferred()), outcomes })).toBe(
+            false,
+          );
+        }
+        world.clock.now += HOUR;
+        await world.store.queue.stage(world.clock.now, 10);
+        expect(await world.status(id)).toBe("queued");
+        const told = await world.receive(id, { isOwnId: true, status: "undelivered" });
+        expect(told).toEqual([{ kind: "applied", messageId: id }]);
+        expect(await world.status(id)).toBe("undelivered");
+        expect(await world.claim()).toEqual([]);
       }
     }),
   );

@@ -79,8 +79,10 @@ export function receiptMatchContract(open: OpenStore): void {
     "but the clock may have been set back between a message and its receipt, also over another connector",
     inWorld(open, async (world) => {
       const { receive, status, store, clock } = world;
+      const told = await sendWithId(world, "direct");
       const message = await sendWithId(world, "same");
       clock.now -= HOUR;
+      expect(await receive("direct")).toEqual([{ kind: "applied", messageId: told }]);
       await receive("same", { connectorId: "connector-b", recipient: ONE });
       const [parked] = await store.receipts.parked({ limit: 1 });
       const shared = { ...parked!.receipt, alsoOf: [CONNECTOR], isRecent: true } as const;
@@ -175,6 +177,42 @@ export function receiptMatchContract(open: OpenStore): void {
       }),
     );
   }
+
+  test(
+    "where two messages to the number had the id that it is another form of, the one that is open is meant, else the newest",
+    inWorld(open, async (world) => {
+      const older = await sendWithId(world, "A1B2C3D4");
+      const newer = await sendWithId(world, "A1B2C3D4");
+      await world.receive("A1B2C3D4");
+      expect([await world.status(older), await world.status(newer)]).toEqual(["sent", "delivered"]);
+      const told = () => world.receive("2712847316", { recipient: ONE });
+      expect(await told()).toEqual([{ kind: "applied", messageId: older }]);
+      expect(await told()).toEqual([{ kind: "late", messageId: newer }]);
+    }),
+  );
+
+  test(
+    "where messages of two other connectors to the number have the id, the newest that is open is meant",
+    inWorld(open, async (world) => {
+      const over = { connectorId: "connector-b", recipient: ONE } as const;
+      for (const alsoOf of [
+        [CONNECTOR, "connector-c"],
+        ["connector-c", CONNECTOR],
+      ]) {
+        const messages: string[] = [];
+        for (const connectorId of [CONNECTOR, "connector-c"]) {
+          world.clock.now += SECOND;
+          messages.push(...(await world.sms({ to: [ONE] })));
+          await world.settle(await world.claimOne(), { connectorId, outcomes: [sent("same")] });
+        }
+        const [older = "", newer = ""] = messages;
+        for (const messageId of [newer, older]) {
+          await world.receive("same", over);
+          expect(await world.receive("same", { ...over, alsoOf })).toEqual([{ kind: "applied", messageId }]);
+        }
+      }
+    }),
+  );
 
   test(
     "the id as it is comes before another form of it",

@@ -68,6 +68,24 @@ export function receiptReferenceContract(open: OpenStore): void {
   );
 
   test(
+    "from such a word on the receipt is awaited, and is overdue where none comes",
+    inWorld(open, async ({ sms, claim, settle, receive, history, clock, store }) => {
+      const ids = await sms({ to: [ONE, OTHER] });
+      for (const job of await claim())
+        await settle(job, { outcomes: [unconfirmed()], next: held(clock.now) });
+      clock.now += HOUR;
+      for (const [index, recipient] of [ONE, OTHER].entries())
+        await receive(`x-${index}`, { reference: partReference(ids[index]!, 0), recipient, status: "sent" });
+      await receive("x-1");
+      const flag = (now: number) => store.receipts.flagOverdue({ now, sentBefore: now - HOUR, limit: 10 });
+      expect(await flag(clock.now + HOUR - 1)).toBe(0);
+      expect(await flag(clock.now + HOUR)).toBe(1);
+      expect((await history(ids[0]!)).at(-1)).toBe("receipt_overdue:sent");
+      expect((await history(ids[1]!)).at(-1)).toBe("receipt:delivered");
+    }),
+  );
+
+  test(
     "a receipt with a reference that comes before the attempt is given up is applied when it is",
     inWorld(open, async ({ sms, claimOne, settle, receive, status, clock, store, claim }) => {
       const [id = ""] = await sms({ to: [ONE] });

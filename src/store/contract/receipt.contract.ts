@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
 import type { Part } from "../../core/messages/message.ts";
+import type { PartOutcome } from "../../core/messages/outcome.ts";
 import { partReference } from "../../core/receipts/short-reference.ts";
 import { sendWithId } from "./receipt-match.contract.ts";
 import {
+  CONNECTOR,
   deferred,
   HOUR,
   inWorld,
@@ -224,6 +226,23 @@ export function receiptContract(open: OpenStore): void {
       await receive("s-1");
       const timeline = await store.messages.timeline({ accountId: account.id, channel: "sms", id });
       expect(timeline?.find(({ eventType }) => eventType === "sms.sent")?.detail).toMatchObject(detail);
+    }),
+  );
+
+  test(
+    "so does one by an id that was known without an answer, and nothing tells how it was matched",
+    inWorld(open, async ({ store, account, sms, claimOne, settle, receive, clock }) => {
+      const [id = ""] = await sms();
+      const detail = { segments: 1, encoding: "gsm7" };
+      const lost = { ...unconfirmed(), providerMessageIds: [id] } as PartOutcome;
+      await settle(await claimOne(), { outcomes: [lost], detail, next: { kind: "again", dueAt: clock.now } });
+      await receive(id);
+      const timeline = await store.messages.timeline({ accountId: account.id, channel: "sms", id });
+      const told = timeline?.map(({ eventType, detail: shown }) => [eventType, shown]);
+      expect(told?.slice(1)).toEqual([
+        ["sms.sent", detail],
+        ["sms.delivered", { connector: CONNECTOR, provider_message_id: id, receipt_status: "delivered" }],
+      ]);
     }),
   );
 
