@@ -1,5 +1,6 @@
 /** What a connector that is closed tells the store: which messages from handsets the SMSC cannot deliver again. */
 import { afterEach, expect, test } from "bun:test";
+import { setImmediate } from "node:timers/promises";
 import { closeSmppRigs, openBoundSmppRig } from "../../../../../test/fakes/smpp-rig.ts";
 import type { ChannelDeps } from "../../../channel.ts";
 
@@ -13,14 +14,15 @@ const saying = (text: string) => ({
   shortMessage: Buffer.from(text),
 });
 
-/** A bound channel that takes a "yes"; "later" is stored once `store` is called. `spans`: what it has told. */
+/** A bound channel that takes a "yes"; "later" is stored once `store` is called, "refused" never. `spans`: what it has told. */
 async function openWithYes(more: Partial<ChannelDeps> = {}) {
   const spans: unknown[] = [];
   const [given, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const deps: Partial<ChannelDeps> = {
-    ...more,
     onInboundKnown: async (span) => void spans.push(span),
+    ...more,
     async onInbound(messages) {
+      if (messages.some(({ text }) => text === "refused")) throw new Error("the database is away");
       if (messages.every(({ text }) => text !== "later")) return;
       given.resolve();
       await held.promise;
@@ -35,6 +37,24 @@ test("a connector that is closed says for which time nothing can be delivered ag
   const { channel, clock, spans } = await openWithYes();
   await channel.stop();
   expect(spans).toEqual([{ since: clock.now(), until: clock.now() }]);
+});
+
+test("it has stopped only once that is noted, or cannot be", async () => {
+  const [asked, noted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const onInboundKnown = () => {
+    asked.resolve();
+    return noted.promise;
+  };
+  const { channel } = await openWithYes({ onInboundKnown });
+  let isStopped = false;
+  const stopping = channel.stop().then(() => {
+    isStopped = true;
+  });
+  await asked.promise;
+  for (let turn = 0; turn < 5; turn++) await setImmediate();
+  expect(isStopped).toBe(false);
+  noted.reject(new Error("the database is away"));
+  await stopping;
 });
 
 test("not while a message has no answer: it is delivered again, and has to be found, though others came with it", async () => {
@@ -53,6 +73,13 @@ test("not while a message has no answer: it is delivered again, and has to be fo
   await stopping;
   expect(spans).toEqual([]);
   store();
+});
+
+test("nor where one was refused, since it may have been stored: it comes again, and has to be found", async () => {
+  const { channel, smsc, spans } = await openWithYes();
+  expect(await smsc.deliver(saying("refused"))).not.toBe(0);
+  await channel.stop();
+  expect(spans).toEqual([]);
 });
 
 test("nor where other processes have sessions of it: which of their answers have arrived is not known here", async () => {

@@ -230,6 +230,27 @@ test("receipts that name no message are told of once a minute, however many ther
   expect(acknowledged).toEqual(Array(501).fill(0));
 });
 
+test("both ids of a receipt are handed over in the form that the message's id has, unless they are one", async () => {
+  const receipts: Receipt[] = [];
+  const inbox = createReceiptInbox(
+    { connectorId: "c1", reading: () => ({ idFormat: "resp_hex_receipt_dec" }), storeTimeoutMs: 1_000 },
+    {
+      clock: createHeldClock(),
+      log: { info() {}, debug() {}, warn() {} },
+      onReceipts: async (batch) => void receipts.push(...batch),
+    },
+  );
+  const message = decodeShortMessage(textReceipt("id:0000000031 stat:DELIVRD"))!;
+  for (const id of ["32", "31"]) {
+    const tlvs = new Map([[TAG.receiptedMessageId, cString(id)]]);
+    expect(await new Promise((acknowledge) => inbox.take({ ...message, tlvs }, acknowledge))).toBe(0);
+  }
+  expect(receipts.map(({ providerMessageId, otherId }) => [providerMessageId, otherId])).toEqual([
+    ["20", "1F"],
+    ["1F", undefined],
+  ]);
+});
+
 test("receipts that cannot be stored are told of once a second, however often an SMSC repeats them", async () => {
   const clock = createHeldClock();
   const told: unknown[] = [];
