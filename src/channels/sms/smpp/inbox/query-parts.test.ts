@@ -39,7 +39,11 @@ test("what the SMSC says is final becomes receipts that name the messages as the
       status: "undelivered",
       error: { code: "receipt.undeliv", message: "the SMSC reported UNDELIV, error 9" },
     },
-    expect.objectContaining({ providerMessageId: "D4", status: "failed" }),
+    expect.objectContaining({
+      providerMessageId: "D4",
+      status: "failed",
+      error: { code: "receipt.rejectd", message: "the SMSC reported REJECTD" },
+    }),
   ]);
 });
 

@@ -157,6 +157,26 @@ test("a text in UCS-2, declared or not, with a byte order mark, or in message_pa
   expect(readReceipt(deliver({ tlvs: payload }))).toMatchObject(found);
   const withHeader = Buffer.concat([Buffer.from("0500030a0101", "hex"), Buffer.from(standard("DELIVRD"))]);
   expect(readReceipt(deliver({ esmClass: 0x44, shortMessage: withHeader }))).toMatchObject(found);
+  // The type of the message that it is about, whose header it does not have.
+  expect(byText(standard("DELIVRD"), { esmClass: 0x44 })).toMatchObject(found);
+});
+
+test("a receipt whose TLV and text give different ids tells both, the TLV's first", () => {
+  const tlvs = (id: string) => new Map([[0x001e, Buffer.from(id)]]);
+  const ids = (over: Partial<ShortMessage>) => {
+    const { providerMessageId, otherId } = byText(standard("DELIVRD"), over) ?? {};
+    return [providerMessageId, otherId];
+  };
+  expect(ids({ tlvs: tlvs("7A3F") })).toEqual(["7A3F", "0123456789"]);
+  expect(ids({ tlvs: tlvs("0123456789") })).toEqual(["0123456789", undefined]);
+  expect(ids({})).toEqual(["0123456789", undefined]);
+});
+
+test("a receipt tells whether only its text shows it to be one", () => {
+  expect(byText(standard("DELIVRD"), { esmClass: 0x08 })).toMatchObject({ isByText: true });
+  expect(byText(standard("DELIVRD"))).not.toHaveProperty("isByText");
+  const tlvs = new Map([[0x001e, Buffer.from("1")]]);
+  expect(byText(standard("DELIVRD"), { esmClass: 0, tlvs })).not.toHaveProperty("isByText");
 });
 
 test("a text in UCS-2 with the lower octet first is read, declared or not, with a byte order mark or without", () => {
@@ -207,6 +227,10 @@ test("only type or TLV make a receipt: any handset can write the text of one", (
   expect(isReceipt(deliver({ esmClass: 0x04 }))).toBe(true);
   expect(isReceipt(deliver({ esmClass: 0x20 }))).toBe(true);
   expect(isReceipt(deliver({ esmClass: 0x08 }))).toBe(false);
+  expect(isReceipt(deliver({ esmClass: 0x08, shortMessage: text }))).toBe(true);
+  expect(isReceipt(deliver({ esmClass: 0, shortMessage: text }), true)).toBe(true);
+  for (const other of ["My id:1 stat:DELIVRD", "id:1 stat:FINE", "id:1", "id: stat:DELIVRD"])
+    expect(isReceipt(deliver({ esmClass: 0x08, shortMessage: Buffer.from(other) }), true)).toBe(false);
   expect(isReceipt(deliver({ esmClass: 0, tlvs: new Map([[0x001e, Buffer.from("1")]]) }))).toBe(true);
 });
 
@@ -215,6 +239,7 @@ test.each([
   ["919876543210", "919000000001", "919876543210"],
   ["ACMECO", "919876543210", "919876543210"],
   ["567678", "919876543210", "919876543210"],
+  ["ACMECOMPANY", "919876543210", "919876543210"],
   ["ACMECO", "", "ACMECO"],
   ["", "ACMECO", undefined],
   ["", "919000000001", undefined],
