@@ -46,6 +46,24 @@ test("a claim reserves no more than it may ask for, and gives back at both what 
   expect(balancer.reserve({ sharing: both, probed: [] }, 10)?.size).toBe(10);
 });
 
+test("a claim hands out no more at one than was reserved there, whatever its weight", () => {
+  const [a, b] = [openOutlet("a", 1), openOutlet("b", 3)];
+  const balancer = createBalancer(createHeldClock());
+  const handOut = (sharing: Choice["sharing"]) => {
+    const reservation = balancer.reserve({ sharing, probed: [] }, 10);
+    const ids = Array.from({ length: 5 }, () => reservation?.next()?.channel.connectorId);
+    for (const outlet of sharing.map((each) => each.outlet))
+      outlet.unreserve(ids.filter((id) => id === outlet.channel.connectorId).length);
+    return ids.toSorted();
+  };
+  const sharing = [
+    { ...a, weight: 9 },
+    { ...b, weight: 1 },
+  ];
+  expect(handOut(sharing)).toEqual(["a", "b", "b", "b", undefined]);
+  expect(handOut([{ ...b, weight: 1 }])).toEqual(["b", "b", "b", undefined, undefined]);
+});
+
 test("one that was full or gone for a while makes up for nothing when it is back", () => {
   const [a, b] = [openOutlet("a", 1), openOutlet("b", 1)];
   const both: Choice = {

@@ -34,6 +34,24 @@ test("it does not if a provider has some of it, or may have, unless the route le
   expect(mayGo(inDoubt, [deferred], "always")).toBe(true);
 });
 
+test("nor does it with such a route where the account holds what is in doubt, unlike an email", () => {
+  const held = { settings: { on_unconfirmed: "hold" } };
+  const parts: Part[] = [{ status: "unconfirmed", connectorId: "c1" }];
+  for (const failover of ["safe", "always"] as const)
+    expect(ownerOf({ ...held, progress: sms({ parts }) }, failover)).toBe("c1");
+  expect(ownerOf({ ...held, progress: { ...email(), parts } }, "safe")).toBe("c1");
+  expect(ownerOf({ ...held, progress: { ...email(), parts } }, "always")).toBeUndefined();
+});
+
+test("it stays with the connector that has or may have any of its segments, behind others that none has", () => {
+  const ownerIn = (...parts: Part[]) => ownerOf({ progress: sms({ parts }), settings: {} }, "safe");
+  expect(ownerIn(PENDING, { status: "unconfirmed", connectorId: "c1" })).toBe("c1");
+  expect(ownerIn({ status: "failed" }, { status: "sent", connectorId: "c1" }, PENDING)).toBe("c1");
+  expect(ownerIn({ status: "unconfirmed", connectorId: "c2" }, { status: "sent", connectorId: "c1" })).toBe(
+    "c1",
+  );
+});
+
 test("an email never does", () => {
   for (const failover of ["safe", "always"] as const)
     expect(mayGo(email("ann@example.net"), [deferred], failover)).toBe(false);
@@ -44,4 +62,6 @@ test("an email goes to one recipient over any connector, though one of them may 
   const mail = { progress: { ...email(), parts }, settings: {} };
   expect(ownerOf({ ...mail, parts: [0] }, "safe")).toBe("c1");
   expect(ownerOf({ ...mail, parts: [1] }, "safe")).toBeUndefined();
+  const taken: Part[] = [{ status: "sent", connectorId: "c1", address: "ann@example.net" }, PENDING];
+  expect(ownerOf({ progress: { ...email(), parts: taken }, settings: {} }, "safe")).toBeUndefined();
 });
