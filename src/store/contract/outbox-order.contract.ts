@@ -27,6 +27,26 @@ async function takeOf(world: World, id: string): Promise<ClaimedWebhook> {
 
 export function outboxOrderContract(open: OpenStore): void {
   test(
+    "each event of several batches goes to the URL of its own batch, with its metadata, and once",
+    inWorld(open, async (world) => {
+      const wanted: unknown[] = [];
+      for (const order of ["a", "b"]) {
+        const content = { callbackUrl: `https://${laneOf(world).host}/${order}`, metadata: { order } };
+        for (const id of await world.sms({ to: ["+911", "+912"], content }))
+          wanted.push([id, content.callbackUrl, order]);
+      }
+      for (const job of await world.claim()) await world.settle(job);
+      const events = await take(world);
+      const told = events.map(({ messageId, url, body }) => [
+        messageId,
+        url,
+        JSON.parse(body).data.metadata.order,
+      ]);
+      expect(told.toSorted()).toEqual(wanted.toSorted());
+    }),
+  );
+
+  test(
     "a claim takes the newest of a lane where it says so, beside the oldest of another, and leaves the rest",
     inWorld(open, async (world) => {
       const { store, clock } = world;
