@@ -171,6 +171,52 @@ export function outboxReplayContract(open: OpenStore): void {
   );
 
   test(
+    "of a range what rests is replayed; what is in line, waits for its next try or is being delivered goes on as it was",
+    inWorld(open, async (world) => {
+      const { store, clock, account } = world;
+      const lanes = [{ lane: { accountId: account.id, host: "a.test" }, limit: 10 }];
+      const begin = async () => {
+        const [id = ""] = await world.sms({ content: { callbackUrl: "https://a.test/" } });
+        await world.settle(await world.claimOne());
+        return id;
+      };
+      const take = async () => (await store.outbox.claim({ lanes, now: clock.now, leaseMs: HOUR }))[0]!;
+      const ids = [await begin()];
+      await deliver(world, "a.test", { kind: "delivered" });
+      ids.push(await begin());
+      const attempt = { at: clock.now, ms: 2, status: 500 };
+      const verdict = { kind: "again", at: clock.now + HOUR } as const;
+      await store.outbox.settle([{ ...(await take()), verdict, attempt }]);
+      ids.push(await begin());
+      const begun = await take();
+      ids.push(await begin());
+      const selection = { accountId: account.id };
+      const { events } = await store.outbox.list(selection, { limit: 10 });
+      expect(events.map(({ lastAttempt }) => lastAttempt?.ms)).toEqual([1, 2, undefined, undefined]);
+      expect(await store.outbox.replayAll(selection, { limit: 10 })).toEqual({ replayed: 1 });
+      const found = await Promise.all(ids.map((id) => store.outbox.ofMessage(id)));
+      expect(found.flat().map(({ state }) => state)).toEqual(["ready", "waiting", "leased", "ready"]);
+      expect(await store.outbox.settle([{ ...begun, verdict, attempt }])).toEqual([true]);
+    }),
+  );
+
+  test(
+    "an event that failed is replayed without the later one of its message that was delivered",
+    inWorld(open, async (world) => {
+      const { store, account } = world;
+      const [id = ""] = await world.sms({ content: { callbackUrl: "https://a.test/" } });
+      await world.settle(await world.claimOne());
+      await world.receive(`p-${id}`);
+      await deliver(world, "a.test", { kind: "ended", reason: "gone" });
+      await deliver(world, "a.test", { kind: "delivered" });
+      const failed = { accountId: account.id, state: "failed" } as const;
+      expect(await store.outbox.replayAll(failed, { limit: 10 })).toEqual({ replayed: 1 });
+      const states = (await store.outbox.ofMessage(id)).map(({ state }) => state);
+      expect(states).toEqual(["ready", "delivered"]);
+    }),
+  );
+
+  test(
     "events of one message keep their order when they are replayed together",
     inWorld(open, async (world) => {
       const { store, account } = world;
@@ -224,6 +270,9 @@ export function outboxReplayContract(open: OpenStore): void {
       const verdict = { kind: "ended", reason: "gone" } as const;
       expect(await store.outbox.settle([{ ...begun!, verdict, attempt }])).toEqual([false]);
       expect(await store.outbox.ofMessage(id)).toMatchObject([{ state: "ready", failures: 0, attempts: 1 }]);
+      const [again] = await store.outbox.claim({ lanes, now: clock.now, leaseMs: HOUR });
+      expect(await store.outbox.settle([{ ...begun!, verdict, attempt }])).toEqual([false]);
+      expect(await store.outbox.settle([{ ...again!, verdict, attempt }])).toEqual([true]);
     }),
   );
 }
