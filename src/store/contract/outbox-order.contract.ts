@@ -27,6 +27,20 @@ async function takeOf(world: World, id: string): Promise<ClaimedWebhook> {
 
 export function outboxOrderContract(open: OpenStore): void {
   test(
+    "of leases that ran out no more than the limit end at a time, also where others are told to go on",
+    inWorld(open, async (world) => {
+      for (let count = 0; count < 3; count++) await send(world);
+      const ids = (await take(world)).map(({ id }) => id);
+      const last = Math.max(...ids);
+      const sweeper = { inFlight: [ids[0]!, last + 1, last + 2] };
+      const ended: number[] = [];
+      for (let round = 0; round < 3; round++)
+        ended.push(await world.store.outbox.stage(world.clock.now + 60 * SECOND, 1, sweeper));
+      expect(ended).toEqual([1, 1, 0]);
+    }),
+  );
+
+  test(
     "each event of several batches goes to the URL of its own batch, with its metadata, and once",
     inWorld(open, async (world) => {
       const wanted: unknown[] = [];
