@@ -23,7 +23,8 @@ test("a host that fails ten times in a row for half a minute is paused for ten s
 });
 
 test("a burst of failures within half a minute pauses nobody", () => {
-  expect(admits(failing(1_000, 1), 1_000)).toBe("any");
+  for (const startMs of [0, 3_600_000])
+    expect(admits(failing(1_000, 1, CLOSED, startMs), startMs + 1_000)).toBe("any");
 });
 
 test("a success in between begins the count anew", () => {
@@ -81,9 +82,9 @@ test("failures of tries that were under way when it was paused do not make the p
   expect(afterAttempt(later, HEALTHY, { now: 47_000, jitter: 0.5 })).toEqual(CLOSED);
 });
 
-test("a host that asks for time is left alone for it, a minute at most", () => {
+test("a host that asks for time is left alone for it, a minute at most, and never for less", () => {
   const asked = (retryAfterMs: number) =>
-    afterAttempt(CLOSED, { ...FAILING, retryAfterMs }, { now: 1_000, jitter: 0.5 });
+    afterAttempt(CLOSED, { ...FAILING, retryAfterMs }, { now: 1_000, jitter: 0 });
   expect(admits(asked(20_000), 20_999)).toBe("none");
   expect(admits(asked(20_000), 21_000)).toBe("one");
   expect(admits(asked(86_400_000), 61_000)).toBe("one");
@@ -104,6 +105,9 @@ test("a host that asks for time without saying how much is left alone for half a
   const well = afterAttempt(circuit, HEALTHY, { now: circuit.openUntil ?? 0, jitter: 0.5 });
   expect(well).toEqual(CLOSED);
   expect(afterAttempt(well, asks, { now: 0, jitter: 0 }).openUntil).toBe(450);
+  // One that says how much is none of these times.
+  const said = afterAttempt(CLOSED, { ...FAILING, retryAfterMs: 1_000 }, { now: 0, jitter: 0.5 });
+  expect(afterAttempt(said, asks, { now: 1_000, jitter: 0.5 }).openUntil).toBe(1_500);
 });
 
 test("what says nothing about the host changes nothing", () => {

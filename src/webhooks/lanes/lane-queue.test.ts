@@ -107,6 +107,39 @@ test("a drained lane is forgotten, unless something came while it was looked at"
   expect([queue.size(), hosts(queue)]).toEqual([0, []]);
 });
 
+test("lanes that are drained again and again leave their account's room as it was", () => {
+  const queue = createLaneQueue(5);
+  for (let n = 0; n < 100; n++) {
+    queue.add(lane(`h${n}`));
+    expect(hosts(queue)).toEqual([`h${n}`]);
+    queue.drained(first(queue), first(queue).additions);
+  }
+  expect(queue.size()).toBe(0);
+});
+
+test("one that was crowded out is not woken any more once it is drained", () => {
+  const queue = createLaneQueue();
+  queue.add(lane("x"));
+  const known = first(queue);
+  queue.setAside(known, true);
+  queue.drained(known, known.additions);
+  queue.addRoom(lane("elsewhere"));
+  expect(hosts(queue)).toEqual([]);
+});
+
+test("each that others crowd out is woken again and again, however little use the first ones have for a place", () => {
+  const queue = createLaneQueue();
+  const wakings = new Map<string, number>();
+  for (let n = 0; n < 20; n++) queue.add(lane(`h${n}`));
+  for (let place = 0; place < 50; place++) {
+    for (const each of [...queue.eligible()]) queue.setAside(each, true);
+    queue.addRoom(lane("elsewhere"));
+    for (const host of hosts(queue)) wakings.set(host, (wakings.get(host) ?? 0) + 1);
+  }
+  expect(wakings.size).toBe(20);
+  expect(Math.min(...wakings.values())).toBeGreaterThan(5);
+});
+
 test("no more lanes are remembered than the limit says", () => {
   const queue = createLaneQueue(2);
   for (const host of ["x", "y", "z"]) queue.add(lane(host));
