@@ -3,7 +3,7 @@ import { admin } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
 import { keptPort } from "../fakes/kept-port.ts";
 import { until } from "../until.ts";
-import { startWebhookRig, type WebhookRig } from "../webhook-rig.ts";
+import { type ShownWebhook, startWebhookRig, type WebhookRig } from "../webhook-rig.ts";
 
 onBothStores(() => {
   const MINUTE = 60_000;
@@ -20,6 +20,13 @@ onBothStores(() => {
 
   /** An SMS whose receiver is not there. */
   const smsToNobody = () => rig.sms(`https://hooks.test:${port}/hook`);
+
+  /** It has taken something, and is away. */
+  async function receiverGoesDown(): Promise<void> {
+    const receiver = await rig.addReceiver({ port });
+    await rig.until(await rig.sms(receiver.url()), ["delivered", "delivered"]);
+    await receiver.close();
+  }
 
   /** Lets the next try happen, however far away it is; the states after it. */
   async function nextTry(messageId: string): Promise<readonly string[]> {
@@ -39,6 +46,7 @@ onBothStores(() => {
   }
 
   test("what happened while a receiver was down for a day arrives when it is back, each event under its first id", async () => {
+    await receiverGoesDown();
     const start = rig.service.now();
     const id = await smsToNobody();
     await rig.until(id, ["waiting", "waiting"], MINUTE);
@@ -59,7 +67,25 @@ onBothStores(() => {
     ]);
   });
 
+  test("a start during an outage costs a backlog ten tries and not one of each event, which all arrive when the receiver is back", async () => {
+    const { service } = rig;
+    const ids: string[] = [];
+    for (let n = 0; n < 30; n++) ids.push(await smsToNobody());
+    const isPaused = () => service.logged.some(({ msg }) => msg === "webhooks to a host are paused");
+    await service.passUntil(isPaused, MINUTE);
+    const failures = async () => {
+      const path = `/webhooks?account_id=${service.sandbox.account_id}&limit=500`;
+      const { data } = await admin<{ data: ShownWebhook[] }>(service, path);
+      return data.reduce((sum, event) => sum + event.failures, 0);
+    };
+    expect(await failures()).toBe(10);
+    await rig.addReceiver({ port });
+    for (const id of ids) await rig.until(id, ["delivered", "delivered"], 5 * MINUTE);
+    expect(await failures()).toBe(10);
+  });
+
   test("after nine tries over two days an event rests as failed, and all failed of the host can be replayed", async () => {
+    await receiverGoesDown();
     const start = rig.service.now();
     const id = await smsToNobody();
     await rig.until(id, ["waiting", "waiting"], MINUTE);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { HostHealth } from "../judge.ts";
-import { admits, afterAttempt, type Circuit, CLOSED, isForNewest } from "./circuit.ts";
+import { admits, afterAttempt, type Circuit, CLOSED, isForNewest, UNPROVEN } from "./circuit.ts";
 
 const FAILING: HostHealth = { kind: "failing", reason: "timeout" };
 const HEALTHY: HostHealth = { kind: "healthy" };
@@ -25,6 +25,14 @@ test("a host that fails ten times in a row for half a minute is paused for ten s
 test("a burst of failures within half a minute pauses nobody", () => {
   for (const startMs of [0, 3_600_000])
     expect(admits(failing(1_000, 1, CLOSED, startMs), startMs + 1_000)).toBe("any");
+});
+
+test("a host that has taken nothing yet is paused at its tenth failure in a row, and once it has taken something only after half a minute", () => {
+  expect(admits(failing(9, 1, UNPROVEN), 9)).toBe("any");
+  const open = failing(10, 1, UNPROVEN);
+  expect([admits(open, 10), admits(open, 9 + 10_000)]).toEqual(["none", "one"]);
+  const proven = afterAttempt(UNPROVEN, HEALTHY, { now: 0, jitter: 0.5 });
+  expect(admits(failing(1_000, 1, proven), 1_000)).toBe("any");
 });
 
 test("a success in between begins the count anew", () => {

@@ -18,11 +18,19 @@ export interface Circuit {
   readonly waits: number;
   /** The reason of the last failure. */
   readonly reason: string;
+  /** Present until the host has taken an event. */
+  readonly isUnproven?: true;
 }
 
 export const CLOSED: Circuit = { failures: 0, failingSince: 0, pauses: 0, waits: 0, reason: "" };
 
-/** A handful of failures in a row may be one bad second of a good host. */
+/** Of a host of which this process knows nothing yet. It may have failed for hours before the process began. */
+export const UNPROVEN: Circuit = { ...CLOSED, isUnproven: true };
+
+/**
+ * A handful of failures in a row may be one bad second of a good host. An unproven host is not waited for: with each start during its
+ * outage, half a minute would cost a backlog hundreds of tries.
+ */
 const OPENS_AFTER_FAILURES = 10;
 const OPENS_AFTER_MS = 30_000;
 
@@ -92,6 +100,7 @@ function waitMsOf({ retryAfterMs = 0, asksForTime }: Failing, waits: number): nu
 
 type Failing = Extract<HostHealth, { readonly kind: "failing" }>;
 
-function isOpening({ failures, failingSince }: Circuit, now: number): boolean {
-  return failures >= OPENS_AFTER_FAILURES && now - failingSince >= OPENS_AFTER_MS;
+function isOpening({ failures, failingSince, isUnproven }: Circuit, now: number): boolean {
+  const leastMs = isUnproven ? 0 : OPENS_AFTER_MS;
+  return failures >= OPENS_AFTER_FAILURES && now - failingSince >= leastMs;
 }

@@ -1,7 +1,7 @@
 import type { Clock, Random } from "../../core/clock.ts";
 import type { Lane, PausedHost } from "../../core/webhooks/webhook-outbox.ts";
 import type { HostHealth } from "../judge.ts";
-import { admits, afterAttempt, type Circuit, CLOSED, isForNewest } from "./circuit.ts";
+import { admits, afterAttempt, type Circuit, isForNewest, UNPROVEN } from "./circuit.ts";
 import { createFailingUrls, type FailingUrls } from "./failing-urls.ts";
 import { laneKey } from "./lane-key.ts";
 import { type Budgets, createSlots, type ServiceClass, type Slots } from "./slots.ts";
@@ -223,7 +223,7 @@ function createLaneStates(maxLanes: number) {
 function newLane(lane: Lane): LaneState {
   return {
     lane,
-    circuit: CLOSED,
+    circuit: UNPROVEN,
     serviceClass: "new",
     typicalMs: ASSUMED_MS,
     concurrency: CONCURRENCY.first,
