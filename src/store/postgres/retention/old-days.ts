@@ -6,7 +6,7 @@ export interface OldDay {
   readonly day: number;
   /** The message up to which the walk has come; `null`: the walk is over. */
   readonly position: string | null;
-  /** Messages examined by the walk, and those of them that stay. */
+  /** Messages examined by the walk, and those of them that stay; by row, only those that stay for more than their quiet hours. */
   readonly seen: number;
   readonly kept: number;
   /** Whether so many messages stay that they cannot be copied to a new table. Then final ones are deleted row by row. */
@@ -39,17 +39,22 @@ const BEGIN = `INSERT INTO old_days (day, position, is_last, is_by_row) VALUES (
   ON CONFLICT (day) DO UPDATE SET position = $2, seen = 0, kept = 0, is_last = $3, is_by_row = $4
   RETURNING *`;
 
+interface Found {
+  readonly position: string;
+  readonly seen: number;
+  /** Messages whose ids are to be stored. */
+  readonly kept: readonly string[];
+  /** How many to add to those that stay; absent: as many as are stored. */
+  readonly counted?: number;
+}
+
 /** Notes how far the walk has come. */
-export async function notePosition(
-  session: Session,
-  { day, seen }: OldDay,
-  found: { readonly position: string; readonly seen: number; readonly kept: readonly string[] },
-): Promise<OldDay> {
+export async function notePosition(session: Session, { day, seen }: OldDay, found: Found): Promise<OldDay> {
   const sql = "INSERT INTO kept_messages (day, id) SELECT $1, id FROM unnest($2::uuid[]) AS t (id)";
   if (found.kept.length > 0) await session.query(sql, [day, found.kept]);
   const [row] = await session.query<OldDay>(
     "UPDATE old_days SET position = $2, seen = $3, kept = kept + $4 WHERE day = $1 RETURNING *",
-    [day, found.position, seen + found.seen, found.kept.length],
+    [day, found.position, seen + found.seen, found.counted ?? found.kept.length],
   );
   if (!row) throw new Error(`day ${day} is not being pruned`);
   return row;

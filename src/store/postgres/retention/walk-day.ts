@@ -35,7 +35,9 @@ export async function walkDay(session: Session, step: Step): Promise<number> {
   if (!old.is_by_row) return removeFinal(session, step);
   // Also one that is later than now: the clock was set back since.
   if (Math.abs(bounds.before - old.walked_before) < BETWEEN_WALKS_MS) return 0;
-  return walkOn(session, step, await beginWalk(session, day, { isLast, isByRow: true }));
+  // If those that stayed were mostly in their quiet hours, the day may be able to go whole by now.
+  const isByRow = old.kept > step.maxKept;
+  return walkOn(session, step, await beginWalk(session, day, { isLast, isByRow }));
 }
 
 /**
@@ -53,7 +55,7 @@ async function walkOn(session: Session, { day, bounds, maxKept }: Step, old: Old
   const rows = await session.query<ExaminedRow>(EXAMINE, [old.position, end, maxExamined, since]);
   const isEnd = rows.length < maxExamined;
   const position = isEnd ? end : (rows.at(-1)?.id ?? end);
-  const { kept, gone } = separate(rows, old);
+  const { kept, gone, lasting } = separate(rows, old);
   if (old.is_by_row) await removeMessages(session, gone);
   else
     await removeLeftovers(session, { after: old.position ?? lowestUuid(day), last: position, except: kept });
@@ -62,9 +64,9 @@ async function walkOn(session: Session, { day, bounds, maxKept }: Step, old: Old
   const noted = await notePosition(session, old, {
     position,
     seen: rows.length + told.length,
-    kept: old.is_by_row ? [] : [...kept, ...told],
+    ...(old.is_by_row ? { kept: [], counted: lasting } : { kept: [...kept, ...told] }),
   });
-  if (noted.kept > maxKept) {
+  if (!old.is_by_row && noted.kept > maxKept) {
     await beginWalk(session, day, { isLast: old.is_last, isByRow: true });
     return 1;
   }
@@ -102,9 +104,11 @@ const EXAMINE = `SELECT id, status, content, ${telling("$4")} IS TRUE AS is_tell
   WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3`;
 
 function separate(rows: readonly ExaminedRow[], { is_last: isLast }: OldDay) {
-  const stays = ({ status, is_telling: isTelling, is_moving: isMoving }: ExaminedRow) =>
-    !isLast && (!FINAL_STATUSES.has(status) || isTelling || isMoving);
-  return { kept: rows.filter(stays).map(({ id }) => id), gone: rows.filter((row) => !stays(row)) };
+  const lasts = ({ status, is_telling: isTelling }: ExaminedRow) =>
+    !isLast && (!FINAL_STATUSES.has(status) || isTelling);
+  const stays = (row: ExaminedRow) => lasts(row) || (!isLast && row.is_moving);
+  const kept = rows.filter(stays).map(({ id }) => id);
+  return { kept, gone: rows.filter((row) => !stays(row)), lasting: rows.filter(lasts).length };
 }
 
 /**
