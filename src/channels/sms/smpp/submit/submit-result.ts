@@ -17,12 +17,15 @@ export interface SubmitResult {
   readonly outcome: PartOutcome;
   /** False if it must not use up the retry budget. */
   readonly countsAsAttempt: boolean;
-  /**
-   * How the connector reacts: `rest` pauses, then sends slower; `full` sends slower if the queue is not only the recipient's;
-   * `replace` opens another session; `renew` does so too, but not in place of one that was opened a moment ago.
-   */
-  readonly reaction?: "rest" | "full" | "replace" | "renew";
+  /** The class of the command_status by which it was refused. Absent: it was taken, or not answered. */
+  readonly statusClass?: StatusClass;
 }
+
+/** How long nothing is sent after ESME_RTHROTTLED. */
+export const THROTTLE_PAUSE_MS = 1000;
+
+/** How long a message waits after its first ESME_RMSGQFUL. */
+export const QUEUE_FULL_WAIT_MS = 30_000;
 
 /** The wait if the message is not at fault. */
 const SOON_MS = 1000;
@@ -43,7 +46,6 @@ export interface AnswerReading {
 
 /** Reads the answer to a submit_sm; `to`: the recipient's number. */
 export function toSubmitResult(answer: SubmitAnswer, reading: AnswerReading, to: string): SubmitResult {
-  const given = { overrides: reading.statusClasses, own: reading.dltCodes, to };
   switch (answer.kind) {
     case "silent":
       return unconfirmed("smpp.no_answer", "the SMSC did not answer submit_sm in time");
@@ -52,11 +54,11 @@ export function toSubmitResult(answer: SubmitAnswer, reading: AnswerReading, to:
         ? unconfirmed("smpp.session_lost", `the session ended before the answer: ${answer.reason}`)
         : notTried("smpp.session_lost", answer.reason);
     case "nacked":
-      return fromNack(answer.status, given);
+      return refused(answer, reading, to);
     case "answered":
       return answer.status === STATUS_OK
         ? sent(responseIds(answer.messageId, reading.idFormat), reading.hasReceipts)
-        : fromStatus(answer.status, given);
+        : refused(answer, reading, to);
   }
 }
 
@@ -98,17 +100,39 @@ function sent(providerMessageIds: readonly string[], hasReceipts: boolean): Subm
   return { outcome: { kind: "sent", providerMessageIds, ...noReceipt }, countsAsAttempt: true };
 }
 
-/** What a command_status is read with. */
-interface Given extends ScrubContext {
-  readonly overrides: ReadonlyMap<number, StatusClass>;
+function refused(
+  { kind, status }: { readonly kind: "nacked" | "answered"; readonly status: number },
+  reading: AnswerReading,
+  to: string,
+): SubmitResult {
+  const word = statusWord(status, reading.statusClasses);
+  const statusClass = kind === "nacked" ? classOfNack(word.class) : word.class;
+  const plain = { code: statusCode(status), message: `${word.words} (${word.name})` };
+  const error = scrubError(status, { own: reading.dltCodes, to }) ?? plain;
+  const deferral = DEFERRALS[statusClass];
+  if (!deferral) return { outcome: { kind: "rejected", error }, countsAsAttempt: true, statusClass };
+  const { countsAsAttempt, ...wait } = deferral;
+  return { outcome: { kind: "deferred", error, ...wait }, countsAsAttempt, statusClass };
+}
+
+/** How segments are deferred, by class. Those of other classes are rejected. */
+const DEFERRALS: Readonly<Partial<Record<StatusClass, Deferral>>> = {
+  throttled: { countsAsAttempt: false, retryAfterMs: THROTTLE_PAUSE_MS },
+  full: { countsAsAttempt: false, retryAfterMs: QUEUE_FULL_WAIT_MS },
+  session: { countsAsAttempt: false, retryAfterMs: SOON_MS },
+  transient: { countsAsAttempt: true },
+  framing: { countsAsAttempt: true },
+};
+
+interface Deferral {
+  readonly countsAsAttempt: boolean;
+  /** Absent: as the general retry policy says. */
+  readonly retryAfterMs?: number;
 }
 
 /** generic_nack says that the PDU could not be read, whatever its status, unless that says to try again later. */
-function fromNack(status: number, given: Given): SubmitResult {
-  const { class: statusClass } = statusWord(status, given.overrides);
-  if (statusClass !== "framing" && statusClass !== "session" && statusClass !== "permanent")
-    return fromStatus(status, given);
-  return fromStatus(status, { ...given, overrides: new Map([[status, "framing"]]) });
+function classOfNack(given: StatusClass): StatusClass {
+  return given === "session" || given === "permanent" ? "framing" : given;
 }
 
 /**
@@ -119,29 +143,4 @@ function scrubError(status: number, { own = {}, to }: ScrubContext): MessageErro
   const written = [String(status), hexStatus(status)].find((each) => Object.hasOwn(own, each));
   if (written !== undefined && !isListed(status)) return dltScrubError(written, { own, to });
   return status >= 600 && status < 700 ? dltScrubError(String(status), { to }) : undefined;
-}
-
-function fromStatus(status: number, { overrides, ...context }: Given): SubmitResult {
-  const word = statusWord(status, overrides);
-  const plain = { code: statusCode(status), message: `${word.words} (${word.name})` };
-  const error = scrubError(status, context) ?? plain;
-  const deferred = (retryAfterMs?: number): PartOutcome => ({
-    kind: "deferred",
-    error,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-  });
-  switch (word.class) {
-    case "throttled":
-      return { outcome: deferred(word.retryAfterMs), countsAsAttempt: false, reaction: "rest" };
-    case "full":
-      return { outcome: deferred(word.retryAfterMs), countsAsAttempt: false, reaction: "full" };
-    case "transient":
-      return { outcome: deferred(word.retryAfterMs), countsAsAttempt: true };
-    case "session":
-      return { outcome: deferred(SOON_MS), countsAsAttempt: false, reaction: "replace" };
-    case "framing":
-      return { outcome: deferred(), countsAsAttempt: true, reaction: "renew" };
-    case "permanent":
-      return { outcome: { kind: "rejected", error }, countsAsAttempt: true };
-  }
 }

@@ -1,9 +1,14 @@
 /** Submits one segment, and applies what its answer says: to its message, to the rate, to the session. */
 import type { Session } from "../session/session.ts";
 import type { SubmitAnswer } from "../session/submit-answer.ts";
-import { THROTTLE_PAUSE_MS } from "../wire/status-words.ts";
 import type { SenderTurn } from "./sender-turn.ts";
-import { type SubmitResult, toSubmitResult, unconfirmed, withJoining } from "./submit-result.ts";
+import {
+  type SubmitResult,
+  THROTTLE_PAUSE_MS,
+  toSubmitResult,
+  unconfirmed,
+  withJoining,
+} from "./submit-result.ts";
 import type { Submitter } from "./submitter.ts";
 
 interface Segment {
@@ -78,9 +83,9 @@ function heedFullQueue(
   result: SubmitResult,
   { sentAtMs, message }: { sentAtMs: number; message: SenderTurn["message"] },
 ): SubmitResult {
-  const { outcome, reaction } = result;
+  const { outcome, statusClass } = result;
   if (outcome.kind === "sent") fullQueues.taken(message);
-  if (outcome.kind !== "deferred" || reaction !== "full") return result;
+  if (outcome.kind !== "deferred" || statusClass !== "full") return result;
   const { isOfSmsc, waitMs } = fullQueues.refused(message);
   if (isOfSmsc) pace.slowDown({ sentAtMs, pauseMs: 0 });
   return { ...result, outcome: { ...outcome, retryAfterMs: waitMs } };
@@ -98,11 +103,11 @@ function react(
   session: Session,
   { result, sentAtMs }: { result: SubmitResult; sentAtMs: number },
 ): void {
-  const { reaction, outcome } = result;
-  if (reaction === "rest") pace.slowDown({ sentAtMs, pauseMs: THROTTLE_PAUSE_MS });
+  const { statusClass, outcome } = result;
+  if (statusClass === "throttled") pace.slowDown({ sentAtMs, pauseMs: THROTTLE_PAUSE_MS });
   const why = () => `the SMSC answered ${errorOf(result)}`;
-  if (reaction === "replace") binds.replace(session, why());
-  if (reaction === "renew") binds.replace(session, why(), RENEW_AFTER_MS);
+  if (statusClass === "session") binds.replace(session, why());
+  if (statusClass === "framing") binds.replace(session, why(), RENEW_AFTER_MS);
   if (outcome.kind === "sent") pace.accepted();
 }
 

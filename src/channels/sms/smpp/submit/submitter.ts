@@ -4,10 +4,10 @@ import type { Pace } from "../rate/pace.ts";
 import type { SenderPace } from "../rate/sender-pace.ts";
 import type { Binds } from "../session/binds.ts";
 import type { Settings } from "../smpp-settings.ts";
-import { QUEUE_FULL_WAIT_MS } from "../wire/status-words.ts";
 import { type AbortWatch, createAbortWatch } from "./abort-watch.ts";
 import { type BegunMessages, createBegunMessages } from "./begun-messages.ts";
 import type { SubmitLine } from "./submit-line.ts";
+import { QUEUE_FULL_WAIT_MS } from "./submit-result.ts";
 
 /** What all attempts over a connector share. */
 export interface Submitter extends SubmitterParts, Pick<ChannelDeps, "clock" | "onLateAnswer"> {

@@ -19,7 +19,7 @@ test.each(Object.entries(CLASSES))("%s", (statusClass, statuses) => {
     expect([status, statusWord(status).class]).toEqual([status, statusClass as StatusClass]);
 });
 
-test("a connector's own class replaces the table's, and its wait", () => {
+test("a connector's own class replaces the table's", () => {
   const own = new Map<number, StatusClass>([
     [0x14, "permanent"],
     [0x402, "throttled"],
@@ -29,7 +29,7 @@ test("a connector's own class replaces the table's, and its wait", () => {
     words: "message queue is full",
     class: "permanent",
   });
-  expect(statusWord(0x402, own)).toMatchObject({ class: "throttled", retryAfterMs: 1000 });
+  expect(statusWord(0x402, own)).toMatchObject({ class: "throttled" });
 });
 
 test("a code is eight hexadecimal digits", () => {

@@ -3,7 +3,8 @@
 /**
  * throttled: pause, slow down, and try again; no attempt is counted. full: try again later, without counting an attempt, and slow
  * down if it is not only one recipient's queue that is full. transient: try again later. session: the bind is at fault, not the
- * message. framing: the two sides no longer agree where a PDU begins. permanent: never try again.
+ * message; another session takes its place. framing: the two sides no longer agree where a PDU begins; so does it then, unless the
+ * session was bound a moment ago. permanent: never try again.
  */
 export type StatusClass = "throttled" | "full" | "transient" | "session" | "framing" | "permanent";
 
@@ -11,8 +12,6 @@ export interface StatusWord {
   readonly name: string;
   readonly words: string;
   readonly class: StatusClass;
-  /** Present if a better wait is known here than that of the general retry policy. */
-  readonly retryAfterMs?: number;
 }
 
 export const STATUS_OK = 0x00;
@@ -22,16 +21,10 @@ export const ESME_RINVBNDSTS = 0x04;
 export const ESME_RX_T_APPN = 0x64;
 export const ESME_RINVPARLEN = 0xc2;
 
-/** How long nothing is sent after ESME_RTHROTTLED. */
-export const THROTTLE_PAUSE_MS = 1000;
-
-/** How long a message waits after its first ESME_RMSGQFUL. */
-export const QUEUE_FULL_WAIT_MS = 30_000;
-
 /** After these, binding again is useless until somebody changes a password or a setting. */
 const CREDENTIAL_FAULTS: ReadonlySet<number> = new Set([0x0e, 0x0f, 0x53]);
 
-type Row = readonly [name: string, words: string, statusClass: StatusClass, retryAfterMs?: number];
+type Row = readonly [name: string, words: string, statusClass: StatusClass];
 
 const TABLE: Readonly<Record<number, Row>> = {
   0x01: ["ESME_RINVMSGLEN", "message length is invalid", "permanent"],
@@ -50,7 +43,7 @@ const TABLE: Readonly<Record<number, Row>> = {
   0x0f: ["ESME_RINVSYSID", "system id is invalid", "session"],
   0x11: ["ESME_RCANCELFAIL", "cancelling failed", "permanent"],
   0x13: ["ESME_RREPLACEFAIL", "replacing failed", "permanent"],
-  0x14: ["ESME_RMSGQFUL", "message queue is full", "full", QUEUE_FULL_WAIT_MS],
+  0x14: ["ESME_RMSGQFUL", "message queue is full", "full"],
   0x15: ["ESME_RINVSERTYP", "service type is invalid", "permanent"],
   0x33: ["ESME_RINVNUMDESTS", "number of destinations is invalid", "permanent"],
   0x34: ["ESME_RINVDLNAME", "distribution list name is invalid", "permanent"],
@@ -66,7 +59,7 @@ const TABLE: Readonly<Record<number, Row>> = {
   0x53: ["ESME_RINVSYSTYP", "system type is invalid", "session"],
   0x54: ["ESME_RINVREPFLAG", "replace_if_present flag is invalid", "permanent"],
   0x55: ["ESME_RINVNUMMSGS", "number of messages is invalid", "permanent"],
-  0x58: ["ESME_RTHROTTLED", "over the allowed rate", "throttled", THROTTLE_PAUSE_MS],
+  0x58: ["ESME_RTHROTTLED", "over the allowed rate", "throttled"],
   0x61: ["ESME_RINVSCHED", "scheduled delivery time is invalid", "permanent"],
   0x62: ["ESME_RINVEXPIRY", "validity period is invalid", "permanent"],
   0x63: ["ESME_RINVDFTMSGID", "predefined message is invalid or not found", "permanent"],
@@ -91,19 +84,10 @@ const TABLE: Readonly<Record<number, Row>> = {
   670: ["0x0000029e", "DLT scrubbing failed", "transient"],
 };
 
-/** The waits for statuses whose class the connector's configuration sets. */
-const OWN_WAITS: Partial<Record<StatusClass, number>> = {
-  throttled: THROTTLE_PAUSE_MS,
-  full: QUEUE_FULL_WAIT_MS,
-};
-
 /** What is known about a command_status. An unknown one is permanent. `overrides`: the connector's own classes, by number. */
 export function statusWord(status: number, overrides?: ReadonlyMap<number, StatusClass>): StatusWord {
-  const [name, words, tableClass, retryAfterMs] = TABLE[status] ?? unlisted(status);
-  const ownClass = overrides?.get(status);
-  const statusClass = ownClass ?? tableClass;
-  const wait = ownClass ? OWN_WAITS[ownClass] : retryAfterMs;
-  return { name, words, class: statusClass, ...(wait === undefined ? {} : { retryAfterMs: wait }) };
+  const [name, words, statusClass] = TABLE[status] ?? unlisted(status);
+  return { name, words, class: overrides?.get(status) ?? statusClass };
 }
 
 /** `smpp.0x0000000b`. */
