@@ -39,66 +39,52 @@ export function giveUpAfterMs(limitMs: number): number {
 }
 
 export function createOverdue({ clock, limitMs, onRoom }: OverdueOptions): Overdue {
-  /** By the order in which they were sent. */
+  /** Those that still wait for their answer in time, and those that do no more. By the order in which they were sent. */
+  const waiting = new Set<number>();
   const overdue = new Set<number>();
   let sent = 0;
   let lastTaken = 0;
-  const waiting = createCount();
-  const untaken = createQuiet(clock);
-  const unanswered = createQuiet(clock);
+  /** Each the time of the last answer or, if that was to the last of all that had been sent, of the next submit_sm. */
+  let takenAtMs = clock.monotonicMs();
+  let answeredAtMs = takenAtMs;
   const alarm = createAlarm(clock, onRoom);
-  const heed = () => alarm.setFor(overdue.size > 0 ? limitMs - untaken.lastsMs() : 0);
-
-  const answered = (number: number, isTaken: boolean) => {
-    const before = overdue.size;
-    unanswered.begin();
-    overdue.delete(number);
-    if (isTaken) {
-      untaken.begin();
-      lastTaken = Math.max(lastTaken, number);
-      forgetUpTo(number, overdue);
-    }
-    heed();
-    if (overdue.size < before) onRoom();
-  };
-  const missed = (number: number, isTrial: boolean) => {
-    if (number > lastTaken) overdue.add(number);
-    heed();
-    return isTrial && overdue.size > 0 && unanswered.lastsMs() >= giveUpAfterMs(limitMs);
-  };
-
+  const heed = () => alarm.setFor(overdue.size > 0 ? takenAtMs + limitMs - clock.monotonicMs() : 0);
   return {
     room(window) {
       if (overdue.size === 0) return window;
-      return untaken.lastsMs() < limitMs ? 0 : Math.max(1, window - overdue.size);
+      return clock.monotonicMs() < takenAtMs + limitMs ? 0 : Math.max(1, window - overdue.size);
     },
     begin() {
       const number = ++sent;
       // One that is sent after others are overdue. Where none is, our own process may have stood still, with the answers unread.
       const isTrial = overdue.size > 0;
-      if (waiting.isZero() && !isTrial) for (const quiet of [untaken, unanswered]) quiet.begin();
-      return sentSubmit(waiting.begin(), {
-        answered: (isTaken) => answered(number, isTaken),
-        missed: () => missed(number, isTrial),
-      });
+      if (waiting.size === 0 && !isTrial) takenAtMs = answeredAtMs = clock.monotonicMs();
+      waiting.add(number);
+      return {
+        answered(isTaken) {
+          const before = overdue.size;
+          waiting.delete(number);
+          overdue.delete(number);
+          answeredAtMs = clock.monotonicMs();
+          if (isTaken) {
+            takenAtMs = answeredAtMs;
+            lastTaken = Math.max(lastTaken, number);
+            forgetUpTo(number, overdue);
+          }
+          heed();
+          if (overdue.size < before) onRoom();
+        },
+        missed() {
+          waiting.delete(number);
+          if (number > lastTaken) overdue.add(number);
+          heed();
+          return isTrial && overdue.size > 0 && clock.monotonicMs() >= answeredAtMs + giveUpAfterMs(limitMs);
+        },
+      };
     },
     end() {
       overdue.clear();
       heed();
-    },
-  };
-}
-
-/** What it does once it no longer waits for its answer in time. */
-function sentSubmit(end: () => void, { answered, missed }: SentSubmit): SentSubmit {
-  return {
-    answered(isTaken) {
-      end();
-      answered(isTaken);
-    },
-    missed() {
-      end();
-      return missed();
     },
   };
 }
@@ -108,17 +94,6 @@ function forgetUpTo(number: number, overdue: Set<number>): void {
   for (const each of overdue) if (each <= number) overdue.delete(each);
 }
 
-/** The time since the last answer or, if that was to the last of all that had been sent, since the next submit_sm. */
-function createQuiet(clock: Clock) {
-  let sinceMs = clock.monotonicMs();
-  return {
-    lastsMs: () => clock.monotonicMs() - sinceMs,
-    begin() {
-      sinceMs = clock.monotonicMs();
-    },
-  };
-}
-
 function createAlarm(clock: Clock, ring: () => void) {
   let cancel = () => {};
   return {
@@ -126,23 +101,6 @@ function createAlarm(clock: Clock, ring: () => void) {
     setFor(ms: number) {
       cancel();
       cancel = ms > 0 ? clock.after(ms, ring) : () => {};
-    },
-  };
-}
-
-/** How many there are that have begun and not ended. */
-function createCount() {
-  let count = 0;
-  return {
-    isZero: () => count === 0,
-    /** What it returns is to be called at the end; only the first call counts. */
-    begin() {
-      count++;
-      let isOver = false;
-      return () => {
-        if (!isOver) count--;
-        isOver = true;
-      };
     },
   };
 }
