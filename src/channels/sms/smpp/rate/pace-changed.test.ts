@@ -62,3 +62,16 @@ test("what the SMSC has refused as too fast stays so, and ends also where no rat
   await clock.advance(60_000);
   expect(pace.rate()).toBeUndefined();
 });
+
+test("where an SMSC has refused again and again, taking the configured rate away does not end the limit within a minute", async () => {
+  const { clock, pace } = open(1_000);
+  for (let refusals = 0; refusals < 12; refusals++) {
+    await clock.advance(1);
+    pace.slowDown({ sentAtMs: clock.monotonicMs(), pauseMs: 0 });
+  }
+  pace.setRate(undefined);
+  await clock.advance(60_000);
+  expect(pace.rate()).toMatchObject({ isReduced: true });
+  await clock.advance(120_000);
+  expect(pace.rate()).toBeUndefined();
+});

@@ -66,8 +66,8 @@ interface Reduction {
   readonly atMs: number;
   /** The rate that was too fast; `undefined` if it is not known how much the SMSC takes. */
   readonly tooFast: number | undefined;
-  /** The rate at which the reduction ends. */
-  readonly endsAt: number;
+  /** The rate at which the reduction ends if none is configured: one that is surely beyond what was too fast at first. */
+  readonly liftedAt: number;
 }
 
 /**
@@ -146,7 +146,7 @@ function refill(state: State): void {
   const { reduced } = state;
   if (reduced) {
     state.rate = grown(state.rate, reduced, seconds);
-    if (state.rate >= reduced.endsAt) {
+    if (state.rate >= endOf(reduced, state.ceiling)) {
       state.reduced = undefined;
       state.rate = state.ceiling;
     }
@@ -172,14 +172,12 @@ function setCeiling(state: State, ceiling: number): void {
   state.ceiling = ceiling;
   state.window = windowOf(ceiling, state.window);
   state.rate = state.reduced ? Math.min(state.rate, ceiling) : ceiling;
-  if (state.reduced) state.reduced = { ...state.reduced, endsAt: endOf(state.reduced, ceiling) };
   state.tokens = Math.min(state.tokens, 1);
 }
 
-/** The rate at which a reduction ends: the configured one; if there is none, one that is surely beyond what was too fast. */
-function endOf({ tooFast }: Pick<Reduction, "tooFast">, ceiling: number): number {
-  if (Number.isFinite(ceiling)) return ceiling;
-  return tooFast === undefined ? LEAST_LIFTED_AT : tooFast * LIFTED_AT;
+/** The rate at which a reduction ends. */
+function endOf({ liftedAt }: Reduction, ceiling: number): number {
+  return Number.isFinite(ceiling) ? ceiling : liftedAt;
 }
 
 function slowDown(state: State, { sentAtMs, pauseMs }: Parameters<Pace["slowDown"]>[0]): void {
@@ -200,7 +198,7 @@ function slowDown(state: State, { sentAtMs, pauseMs }: Parameters<Pace["slowDown
   state.reduced = {
     atMs: nowMs,
     tooFast: isKnown ? tooFast : undefined,
-    endsAt: Number.isFinite(ceiling) ? ceiling : isFirst ? liftedAt : reduced.endsAt,
+    liftedAt: isFirst ? liftedAt : reduced.liftedAt,
   };
 }
 
