@@ -24,25 +24,24 @@ interface Waiting {
 }
 
 export function createUnanswered(clock: Pick<Clock, "monotonicMs">): Unanswered {
-  const entries = new Map<string, ReadonlySet<Waiting>>();
+  const entries = new Map<string, Set<Waiting>>();
   return {
     isEmpty: () => entries.size === 0,
     add(fingerprint, session) {
       const atMs = clock.monotonicMs();
       const same = entries.get(fingerprint) ?? new Set();
+      entries.set(fingerprint, same);
       const recent = [...same].filter((each) => !each.session.end && atMs - each.atMs < NOT_YET_MISSED_MS);
       const taken = new Set(recent.map(({ copy }) => copy));
       let copy = 1;
       while (taken.has(copy)) copy++;
       const entry = { copy, session, atMs };
-      entries.set(fingerprint, new Set(same).add(entry));
+      same.add(entry);
       return {
         copy,
         answered() {
-          const rest = new Set(entries.get(fingerprint));
-          rest.delete(entry);
-          if (rest.size > 0) entries.set(fingerprint, rest);
-          else entries.delete(fingerprint);
+          same.delete(entry);
+          if (same.size === 0) entries.delete(fingerprint);
         },
       };
     },
