@@ -134,16 +134,9 @@ function createOpen(
 type Inbox = ReturnType<typeof createInbox>;
 
 /** What the SMSC delivers: receipts, and what handsets write. */
-function createInbox({ id: connectorId }: Connector, { config }: Settings, deps: ChannelDeps) {
+function createInbox({ id: connectorId }: Connector, { config, reading }: Settings, deps: ChannelDeps) {
   const storeTimeoutMs = config().response_timeout_ms;
-  const receipts = createReceiptInbox(
-    {
-      connectorId,
-      storeTimeoutMs,
-      reading: () => ({ idFormat: config().id_format, dltCodes: config().dlt_codes }),
-    },
-    deps,
-  );
+  const receipts = createReceiptInbox({ connectorId, storeTimeoutMs, reading }, deps);
   const handsets = createHandsetInbox(
     {
       connectorId,

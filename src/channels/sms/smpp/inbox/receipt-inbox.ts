@@ -1,7 +1,7 @@
 import type { Receipt } from "../../../../core/messages/outcome.ts";
 import { createDroppedLog } from "../../../../core/receipts/dropped-log.ts";
 import type { ChannelDeps } from "../../../channel.ts";
-import type { OwnCodes } from "../../dlt-scrub-codes.ts";
+import type { AnswerReading } from "../submit/submit-result.ts";
 import { canonicalId, type IdFormat } from "../wire/message-id.ts";
 import type { ShortMessage } from "../wire/pdu.ts";
 import { STATUS_OK } from "../wire/status-words.ts";
@@ -19,13 +19,7 @@ export interface InboxOptions {
   readonly connectorId: string;
   readonly storeTimeoutMs: number;
   /** How receipts are read at present. */
-  readonly reading: () => ReceiptReading;
-}
-
-interface ReceiptReading {
-  readonly idFormat: IdFormat;
-  /** The connector's own scrub codes. */
-  readonly dltCodes?: OwnCodes;
+  readonly reading: () => Pick<AnswerReading, "idFormat" | "dltCodes">;
 }
 
 export function createReceiptInbox(options: InboxOptions, deps: InboxDeps): ReceiptInbox {
