@@ -1,3 +1,5 @@
+import { remember } from "../../../../core/work/remember.ts";
+
 /** The messages that wait for one rate, in a line for each flow. The flow that was served longest ago is next. */
 export interface FlowLines {
   /** By flow. No line is empty. */
@@ -83,10 +85,7 @@ export function serve(flows: FlowLines, place: Place): void {
     line.begun.add(place);
   }
   place.left -= place.step;
-  servedAs.delete(place.flow);
-  servedAs.set(place.flow, ++flows.services);
-  const [oldest] = servedAs.keys();
-  if (servedAs.size > MAX_REMEMBERED && oldest !== undefined) servedAs.delete(oldest);
+  remember(servedAs, [place.flow, ++flows.services], MAX_REMEMBERED);
 }
 
 /** How many segments would be sent before the first one of a message that joined the flow now. */

@@ -1,4 +1,5 @@
 import type { Clock } from "../../../../core/clock.ts";
+import { remember } from "../../../../core/work/remember.ts";
 
 /**
  * Whose queue is full when an SMSC answers ESME_RMSGQFUL: its own, or that of one recipient, whose handset has been off for long.
@@ -58,9 +59,9 @@ export function createFullQueues(clock: Clock, shortWaitMs: number): FullQueues 
     refused({ to, messageId }) {
       const isNew = !known.has(to);
       if (isNew) recipients++;
-      remember(known, to, true);
+      remember(known, [to, true], MAX_REMEMBERED);
       const refused = countAnother(waiting.get(messageId), clock.monotonicMs(), shortWaitMs);
-      remember(waiting, messageId, refused);
+      remember(waiting, [messageId, refused], MAX_REMEMBERED);
       const isOfSmsc = isNew && recipients >= RECIPIENTS_IN_A_ROW;
       return { isOfSmsc, waitMs: waitAfter(refused.times, shortWaitMs) };
     },
@@ -70,13 +71,6 @@ export function createFullQueues(clock: Clock, shortWaitMs: number): FullQueues 
       waiting.delete(messageId);
     },
   };
-}
-
-function remember<Value>(entries: Map<string, Value>, key: string, value: Value): void {
-  entries.delete(key);
-  entries.set(key, value);
-  const [oldest] = entries.keys();
-  if (entries.size > MAX_REMEMBERED && oldest !== undefined) entries.delete(oldest);
 }
 
 /** Refusals within the shortest wait are of several segments in one try, and count once. */

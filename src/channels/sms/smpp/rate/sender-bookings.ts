@@ -1,4 +1,5 @@
 import type { Clock } from "../../../../core/clock.ts";
+import { remember } from "../../../../core/work/remember.ts";
 import { createPutOffCount, type PutOffCount } from "./put-off-count.ts";
 import type { AskedTurn } from "./sender-pace.ts";
 
@@ -61,10 +62,7 @@ export function createSenderBookings(clock: Clock, random: () => number, perSeco
   const askAgainMs = (asked: AskedTurn, flows: number) => {
     const name = flowName(asked);
     const count = putOff.get(name) ?? createPutOffCount(clock);
-    putOff.delete(name);
-    putOff.set(name, count);
-    const [oldest] = putOff.keys();
-    if (putOff.size > MAX_COUNTED_FLOWS && oldest !== undefined) putOff.delete(oldest);
+    remember(putOff, [name, count], MAX_COUNTED_FLOWS);
     const wanted = takesMs(count.now(), flows) * ASKS_AFTER;
     const most = Math.min(MAX_PAUSE_MS, asked.remainingMs * PART_OF_WINDOW);
     const pauseMs = Math.max(HORIZON_MS, Math.min(wanted, most)) * (1 + random());

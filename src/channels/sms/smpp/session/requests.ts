@@ -1,4 +1,5 @@
 import type { Clock } from "../../../../core/clock.ts";
+import { remember } from "../../../../core/work/remember.ts";
 import { COMMAND, type Pdu, responseTo } from "../wire/pdu.ts";
 
 /** What became of a request that we sent. */
@@ -52,7 +53,6 @@ export function createRequests(clock: Clock, sequences: Sequences = {}): Request
   const overdue = new Map<number, Overdue>();
   let lost: Answer | undefined;
   const alarm = createAlarm(clock, () => giveUp());
-
   // After the counter has wrapped, an old request may still have a number.
   const takeSequence = createCounter(sequences, (number) => waiting.has(number) || overdue.has(number));
 
@@ -68,7 +68,8 @@ export function createRequests(clock: Clock, sequences: Sequences = {}): Request
       if (request.endsAtMs > nowMs) alarm.setFor(request.endsAtMs);
       else {
         end(sequence, request, { kind: "silent" });
-        remember(overdue, sequence, request);
+        const { responseId, onLate } = request;
+        if (onLate) remember(overdue, [sequence, { responseId, onLate }], MAX_OVERDUE);
       }
     }
   };
@@ -131,13 +132,6 @@ function createAlarm(clock: Clock, ring: () => void) {
     },
     cancel,
   };
-}
-
-function remember(overdue: Map<number, Overdue>, sequence: number, { responseId, onLate }: Waiting): void {
-  if (!onLate) return;
-  overdue.set(sequence, { responseId, onLate });
-  const [oldest] = overdue.keys();
-  if (overdue.size > MAX_OVERDUE && oldest !== undefined) overdue.delete(oldest);
 }
 
 function answerLate(overdue: Map<number, Overdue>, pdu: Pdu): boolean {

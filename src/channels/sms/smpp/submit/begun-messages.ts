@@ -1,3 +1,4 @@
+import { remember } from "../../../../core/work/remember.ts";
 import type { Session } from "../session/session.ts";
 import type { SmppConfig } from "../smpp-config.ts";
 
@@ -38,10 +39,7 @@ export function createBegunMessages(): BegunMessages {
         letClosedGo();
         sessions.add(over);
       }
-      messages.delete(messageId);
-      messages.set(messageId, begunAs);
-      const [oldest] = messages.keys();
-      if (messages.size > MAX_REMEMBERED && oldest !== undefined) messages.delete(oldest);
+      remember(messages, [messageId, begunAs], MAX_REMEMBERED);
     },
   };
 }
