@@ -47,8 +47,8 @@ export function createOverdue({ clock, limitMs, onRoom }: OverdueOptions): Overd
   /** Each the time of the last answer or, if that was to the last of all that had been sent, of the next submit_sm. */
   let takenAtMs = clock.monotonicMs();
   let answeredAtMs = takenAtMs;
-  const alarm = createAlarm(clock, onRoom);
-  const heed = () => alarm.setFor(overdue.size > 0 ? takenAtMs + limitMs - clock.monotonicMs() : 0);
+  const timer = createTimer(clock, onRoom);
+  const heed = () => timer.setFor(overdue.size > 0 ? takenAtMs + limitMs - clock.monotonicMs() : 0);
   return {
     room(window) {
       if (overdue.size === 0) return window;
@@ -94,7 +94,7 @@ function forgetUpTo(number: number, overdue: Set<number>): void {
   for (const each of overdue) if (each <= number) overdue.delete(each);
 }
 
-function createAlarm(clock: Clock, ring: () => void) {
+function createTimer(clock: Clock, ring: () => void) {
   let cancel = () => {};
   return {
     /** Rings once after this time, and not at an earlier setting; 0 or less: not at all. */

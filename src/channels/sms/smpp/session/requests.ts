@@ -52,12 +52,12 @@ export function createRequests(clock: Clock, sequences: Sequences = {}): Request
   const waiting = new Map<number, Waiting>();
   const overdue = new Map<number, Overdue>();
   let lost: Answer | undefined;
-  const alarm = createAlarm(clock, () => giveUp());
+  const timer = createTimer(clock, () => giveUp());
   // After the counter has wrapped, an old request may still have a number.
   const takeSequence = createCounter(sequences, (number) => waiting.has(number) || overdue.has(number));
 
   const end = (sequence: number, { resolve }: Waiting, answer: Answer) => {
-    if (waiting.delete(sequence) && waiting.size === 0) alarm.cancel();
+    if (waiting.delete(sequence) && waiting.size === 0) timer.cancel();
     resolve(answer);
   };
 
@@ -65,7 +65,7 @@ export function createRequests(clock: Clock, sequences: Sequences = {}): Request
   const giveUp = () => {
     const nowMs = clock.monotonicMs();
     for (const [sequence, request] of [...waiting]) {
-      if (request.endsAtMs > nowMs) alarm.setFor(request.endsAtMs);
+      if (request.endsAtMs > nowMs) timer.setFor(request.endsAtMs);
       else {
         end(sequence, request, { kind: "silent" });
         const { responseId, onLate } = request;
@@ -81,7 +81,7 @@ export function createRequests(clock: Clock, sequences: Sequences = {}): Request
       const endsAtMs = clock.monotonicMs() + limitMs;
       const { promise: answer, resolve } = Promise.withResolvers<Answer>();
       waiting.set(sequence, { responseId: responseTo(commandId), endsAtMs, onLate, resolve });
-      alarm.setFor(endsAtMs);
+      timer.setFor(endsAtMs);
       return { sequence, answer };
     },
     answer(pdu) {
@@ -114,7 +114,7 @@ function createCounter(
 }
 
 /** One timer for all requests. It rings at the earliest of the times that it was set for. */
-function createAlarm(clock: Clock, ring: () => void) {
+function createTimer(clock: Clock, ring: () => void) {
   let set: { readonly atMs: number; readonly cancel: () => void } | undefined;
   const cancel = () => {
     set?.cancel();
