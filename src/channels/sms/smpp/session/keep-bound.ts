@@ -102,15 +102,15 @@ export function keepBound(deps: LinkDeps): BoundLink {
 function connect(state: State): void {
   const { gate, rivals } = state.deps;
   const rivalMs = rivals.holdMs(state);
-  const gateMs = rivalMs > 0 ? 0 : gate.holdMs(state);
-  if (gateMs > 0) {
-    hold(state, gateMs, gate.reason());
-    return;
+  if (rivalMs > 0) {
+    // It is down already. Down again, it is told with this reason.
+    setStatus(state, "connecting", state.status.reason);
+    return void hold(state, rivalMs, RIVAL_REASON);
   }
+  const gateMs = gate.holdMs(state);
+  if (gateMs > 0) return void hold(state, gateMs, gate.reason());
   setStatus(state, "connecting", state.status.reason);
-  // Down again, which is told with this reason.
-  if (rivalMs > 0) hold(state, rivalMs, RIVAL_REASON);
-  else open(state);
+  open(state);
 }
 
 function open(state: State): void {
