@@ -1,7 +1,7 @@
 import { concatReference } from "../../../../core/receipts/short-reference.ts";
 import type { ConcatStyle } from "../../../../core/sms/sms-segments.ts";
 import type { SmppConfig } from "../smpp-config.ts";
-import type { Tlvs } from "../wire/octets.ts";
+import { NO_TLVS, type Tlvs } from "../wire/octets.ts";
 import { ESM_UDHI, TAG } from "../wire/pdu.ts";
 
 /** One submit_sm of a message, without the fields that all of its submit_sm share. */
@@ -46,8 +46,6 @@ export function toPieces(
       : { esmClass: ESM_UDHI, shortMessage: Buffer.concat([header(style, place), octets]), tlvs: NO_TLVS };
   });
 }
-
-const NO_TLVS: Tlvs = new Map();
 
 /** Puts the whole text into message_payload; sm_length is 0 then (§5.3.2.32). */
 function wholeInPayload(segments: readonly Uint8Array[]): Piece {

@@ -10,7 +10,7 @@ import {
 import type { OutgoingSms } from "../../../channel.ts";
 import { extraTlvs } from "../extra-tlvs.ts";
 import type { SmppConfig } from "../smpp-config.ts";
-import type { Tlvs } from "../wire/octets.ts";
+import { NO_TLVS, type Tlvs } from "../wire/octets.ts";
 import { encodeShortMessage, TAG } from "../wire/pdu.ts";
 import { destinationAddress, sourceAddress } from "./addresses.ts";
 import { dltTlvs } from "./dlt-tlvs.ts";
@@ -97,15 +97,13 @@ function sharedTlvs(
 const NO_TLVS_IN_3_3 =
   "the message has DLT ids, and this connector speaks SMPP 3.3, which cannot carry them: name another one in its route";
 
-const NO_PIECE: Piece = { esmClass: 0, shortMessage: Buffer.alloc(0), tlvs: new Map() };
+const NO_PIECE: Piece = { esmClass: 0, shortMessage: Buffer.alloc(0), tlvs: NO_TLVS };
 
 function reference({ messageId }: OutgoingSms, submit: number, config: SmppConfig): Tlvs {
   if (!config.user_message_reference) return NO_TLVS;
   const number = partReference(messageId, submit);
   return new Map([[TAG.userMessageReference, Uint8Array.of(number >> 8, number & 0xff)]]);
 }
-
-const NO_TLVS: Tlvs = new Map();
 
 /** Joins TLVs in one map, in this order. */
 function joinTlvs(...all: readonly Tlvs[]): Tlvs {

@@ -43,7 +43,7 @@ export function createOctetReader(body: Buffer): OctetReader {
   };
 }
 
-const NO_TLVS: Tlvs = new Map();
+export const NO_TLVS: Tlvs = new Map();
 
 function readTlvs(octets: Buffer, from: number): Tlvs {
   if (from + 4 > octets.length) return NO_TLVS;
