@@ -29,7 +29,7 @@ function attempt(job: ClaimedJob, { made, owner, outlets, route, over }: Given) 
     random: () => 0.5,
     outletOf: (id: string) => outlets?.[id] ?? owner,
     routeOf: () => route,
-    deleted: { includes: async () => false },
+    isDeleted: async () => false,
     signal: new AbortController().signal,
   } as unknown as AttemptDeps;
   const channel = { connectorId: "c", sendTimeoutMs: 20_000 };

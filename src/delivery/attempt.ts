@@ -9,7 +9,7 @@ import type { DeliveryMetrics } from "./delivery-metrics.ts";
 import type { RouteOfJob } from "./job-routes.ts";
 import { judge, judgeElsewhere, judgeFailover, judgeHeld, judgeWaiting } from "./judge.ts";
 import { ableInstead, canEverSend, leftToOthers } from "./outlets/able-outlets.ts";
-import type { DeletedConnectors } from "./outlets/deleted-connectors.ts";
+import type { IsDeleted } from "./outlets/deleted-connectors.ts";
 import { type Assignment, createFailover, type Failover } from "./outlets/failover.ts";
 import { takeLargePlace } from "./outlets/large-limit.ts";
 import type { Outlet } from "./outlets/outlet.ts";
@@ -31,7 +31,7 @@ export interface AttemptDeps {
   readonly observe: DeliveryMetrics;
   readonly prepare: Prepare;
   readonly outletOf: (connectorId: string) => Outlet | undefined;
-  readonly deleted: Pick<DeletedConnectors, "includes">;
+  readonly isDeleted: IsDeleted;
   readonly routeOf: RouteOfJob;
   /** Aborts when the process is stopping and has waited long enough for answers. */
   readonly signal: AbortSignal;
@@ -148,8 +148,7 @@ async function awaitOwner(
   job: ClaimedJob,
   { lease, owner, waitMs, isUp }: WaitsForOwner & { readonly lease: JobLease },
 ): Promise<Attempted | { readonly outlet: Outlet }> {
-  const isDeleted = await deps.deleted.includes(owner);
-  if (!isDeleted) {
+  if (!(await deps.isDeleted(owner))) {
     const waiting = judgeWaiting(job, { now: deps.clock.now(), owner, waitMs });
     return isUp ? { ...waiting, moveTo: owner } : waiting;
   }

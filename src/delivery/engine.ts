@@ -1,12 +1,11 @@
 import type { ConnectorStatus } from "../channels/channel.ts";
-import { type Random, sleep } from "../core/clock.ts";
-import { eachRecord } from "../core/lists/each-record.ts";
+import type { Random } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
 import type { Receipt, ReceiptResult } from "../core/messages/outcome.ts";
 import { present } from "../core/present.ts";
 import type { Claimant } from "../core/queue/claimant.ts";
 import { firstOfGroups, type ReceiptGroups, receiptGroups } from "../core/receipts/receipt-groups.ts";
-import type { Connector, Route } from "../core/records/accounts.ts";
+import type { Connector } from "../core/records/accounts.ts";
 import {
   createUnstored,
   type MessageStore,
@@ -15,13 +14,14 @@ import {
   type Records,
   type Unstored,
 } from "../store/store.ts";
+import { type Configuration, type ConfigurationDeps, followConfiguration } from "./configuration.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
-import { createJobRoutes, type JobRoutes } from "./job-routes.ts";
-import { createDeletedConnectors, type DeletedConnectors } from "./outlets/deleted-connectors.ts";
+import { createRouteOfJob, type RouteOfJob } from "./job-routes.ts";
+import { createIsDeleted } from "./outlets/deleted-connectors.ts";
 import type { Outlet } from "./outlets/outlet.ts";
 import { createOutlets, type OpenChannel, type Outlets } from "./outlets/outlets.ts";
 import { byTimeline } from "./outlets/receipt-watch.ts";
-import { createSlotLine, type SlotLine } from "./outlets/slot-line.ts";
+import { createSlotLine } from "./outlets/slot-line.ts";
 import { inquire } from "./receipts/overdue-receipts.ts";
 import { type SharedReceiptsDeps, shareReceipts } from "./receipts/shared-receipts.ts";
 import { createSendMessage, type SendMessageDeps } from "./send-message.ts";
@@ -31,13 +31,10 @@ import { createStrayJobs } from "./stray-jobs.ts";
 import { createWorker } from "./worker.ts";
 import { createWorkers, type Workers } from "./workers.ts";
 
-/** How often the engine checks whether another process has changed the configuration. */
-const RECONCILE_MS = 1_000;
-
 /** How long `stop` waits for answers before it tells the channels to give up, which leaves them time to close. */
 const GIVE_UP_AFTER_MS = 12_000;
 
-export interface EngineDeps extends PrepareDeps {
+export interface EngineDeps extends PrepareDeps, ConfigurationDeps {
   readonly queue: Queue;
   readonly receipts: ReceiptStore;
   readonly records: Records;
@@ -54,8 +51,6 @@ export interface EngineDeps extends PrepareDeps {
   readonly shares?: Shares;
   /** See `OutletsDeps`. */
   readonly slotsOf: (connector: Connector) => number | undefined;
-  /** Connectors and routes that exist without being configured: the simulator's. */
-  readonly builtIn: { readonly connectors: readonly Connector[]; readonly routes: readonly Route[] };
 }
 
 /** Everything between the queue and the channels: a worker for each queue, an outlet for each connector. */
@@ -83,20 +78,21 @@ export interface Engine {
 export function createEngine(deps: EngineDeps): Engine {
   const stopping = new AbortController();
   const givingUp = new AbortController();
-  const parts = createParts(deps, givingUp.signal);
+  let configuration: Configuration = { connectors: [], routes: [] };
+  const parts = createParts(deps, () => configuration, givingUp.signal);
   const { outlets, workers } = parts;
   const sideLoops = createSideLoops(deps, parts);
   let watching: Promise<unknown> | undefined;
   let unsubscribe = () => {};
   let isStarted = false;
 
-  const reconcile = createReconcile(deps, (connectors, routes) => {
+  const { reconcile, follow } = followConfiguration(deps, (changed) => {
     // If `stop` was called while the configuration was read, nothing would stop what this starts.
     if (stopping.signal.aborted) return;
-    sideLoops.reconcile(connectors, routes);
-    parts.deleted.reconcile(connectors);
-    outlets.reconcile(connectors);
-    workers.reconcile(routes);
+    configuration = changed;
+    sideLoops.reconcile(configuration);
+    outlets.reconcile(configuration.connectors);
+    workers.reconcile(configuration.routes);
     workers.wakeAll();
   });
 
@@ -106,7 +102,7 @@ export function createEngine(deps: EngineDeps): Engine {
       unsubscribe = deps.queue.onReady(workers.wake);
       await reconcile();
       const { signal } = stopping;
-      watching = Promise.all([keepReconciled(deps, reconcile, signal), sideLoops.run(signal)]);
+      watching = Promise.all([follow(signal), sideLoops.run(signal)]);
     },
     reconcile: async () => (isStarted ? reconcile() : undefined),
     inFlight: workers.inFlight,
@@ -130,9 +126,9 @@ export function createEngine(deps: EngineDeps): Engine {
 }
 
 /** The loops beside the workers: missing receipts, receipts that come over another connector, and stray jobs. */
-function createSideLoops(deps: EngineDeps, { outlets, workers, jobRoutes }: Parts) {
+function createSideLoops(deps: EngineDeps, { outlets, workers, routeOf }: Parts) {
   const { wake } = workers;
-  const strayJobs = createStrayJobs({ ...deps, routeOf: jobRoutes.of, outletOf: outlets.get, wake });
+  const strayJobs = createStrayJobs({ ...deps, routeOf, outletOf: outlets.get, wake });
   let groups: ReceiptGroups = new Map();
   let firsts: ReadonlyMap<string, string> = new Map();
   const inquiry = { ...deps, channels: () => outlets.all().map(({ channel }) => channel) };
@@ -142,10 +138,9 @@ function createSideLoops(deps: EngineDeps, { outlets, workers, jobRoutes }: Part
     onMatched: (receipts, results) => noteReceipts(outlets, receipts, results),
   };
   return {
-    reconcile(connectors: readonly Connector[], routes: readonly Route[]): void {
+    reconcile({ connectors, routes }: Configuration): void {
       groups = receiptGroups(connectors);
       firsts = firstOfGroups(groups);
-      jobRoutes.reconcile(routes);
       strayJobs.reconcile(routes);
     },
     sharedAs: (connectorId: string) => firsts.get(connectorId) ?? connectorId,
@@ -181,74 +176,31 @@ function noteReceipts(
 interface Parts {
   readonly outlets: Outlets;
   readonly workers: Workers;
-  readonly deleted: DeletedConnectors;
-  readonly jobRoutes: JobRoutes;
+  readonly routeOf: RouteOfJob;
   readonly unstored: Unstored;
 }
 
 /** The outlets and workers. A worker that finds no free slot waits in the slot line, and outlets wake it. */
-function createParts(deps: EngineDeps, signal: AbortSignal): Parts {
+function createParts(deps: EngineDeps, current: () => Configuration, signal: AbortSignal): Parts {
   const line = createSlotLine();
   const hasReceipt = byTimeline(deps.messages);
   const outlets = createOutlets({ ...deps, onSlots: line.call, hasReceipt });
-  const deleted = createDeletedConnectors(deps.records);
-  const jobRoutes = createJobRoutes(deps.builtIn.routes);
+  const outletOf = outlets.get;
+  const routeOf = createRouteOfJob(() => current().routes, deps.builtIn.routes);
   const unstored = createUnstored({ ...deps, signal });
-  const workers = createRouteWorkers(deps, { outlets, deleted, jobRoutes, unstored, line, signal });
-  return { outlets, workers, deleted, jobRoutes, unstored };
-}
-
-interface WorkerParts extends Omit<Parts, "workers"> {
-  readonly line: SlotLine;
-  readonly signal: AbortSignal;
-}
-
-function createRouteWorkers(deps: EngineDeps, parts: WorkerParts): Workers {
-  const { outlets, deleted, jobRoutes, unstored, line, signal } = parts;
   const send = createSendMessage({
     ...deps,
     prepare: createPrepare(deps),
-    outletOf: outlets.get,
-    deleted,
-    routeOf: jobRoutes.of,
+    isDeleted: createIsDeleted(deps.records, () => current().connectors),
+    outletOf,
+    routeOf,
     unstored,
     signal,
   });
-  const shared = { ...deps, send, line, outletOf: outlets.get, allOutlets: outlets.all };
-  return createWorkers(
+  const shared = { ...deps, send, line, outletOf, allOutlets: outlets.all };
+  const workers = createWorkers(
     (route) => createWorker({ ...shared, route }),
-    (queue) => outlets.get(queue) !== undefined,
+    (queue) => outletOf(queue) !== undefined,
   );
-}
-
-type Apply = (connectors: readonly Connector[], routes: readonly Route[]) => void;
-
-/** Applies changes that other processes have made to the configuration, until `signal` aborts. */
-async function keepReconciled(
-  { clock, log }: EngineDeps,
-  reconcile: () => Promise<void>,
-  signal: AbortSignal,
-): Promise<void> {
-  while (!signal.aborted) {
-    await reconcile().catch((error) => log.warn({ err: error }, "the configuration could not be read"));
-    await sleep(clock, RECONCILE_MS, signal);
-  }
-}
-
-/** Makes the function that loads the configuration and applies it, if its version has changed. Its runs never overlap. */
-function createReconcile(deps: EngineDeps, apply: Apply): () => Promise<void> {
-  let seenVersion = -1;
-  let running: Promise<void> = Promise.resolve();
-  const run = async () => {
-    const version = await deps.records.version();
-    if (version === seenVersion) return;
-    const connectors = await Array.fromAsync(eachRecord((page) => deps.records.list("connectors", {}, page)));
-    const routes = await Array.fromAsync(eachRecord((page) => deps.records.list("routes", {}, page)));
-    apply([...deps.builtIn.connectors, ...connectors], [...deps.builtIn.routes, ...routes]);
-    seenVersion = version;
-  };
-  return () => {
-    running = running.catch(() => {}).then(run);
-    return running;
-  };
+  return { outlets, workers, routeOf, unstored };
 }

@@ -9,21 +9,13 @@ type RoutedJob = Pick<JobInLine, "accountId" | "recipient" | "content" | "progre
 /** Tells which route serves a job by now; `undefined`: none. */
 export type RouteOfJob = (job: RoutedJob) => Route | undefined;
 
-export interface JobRoutes {
-  /** To be called whenever the routes have changed. */
-  reconcile(routes: readonly Route[]): void;
-  readonly of: RouteOfJob;
-}
-
-/** @param builtIn no job is led to one of these routes: the sandbox's messages are in their queues from the start */
-export function createJobRoutes(builtIn: readonly Route[]): JobRoutes {
-  let configured: readonly Route[] = [];
-  return {
-    reconcile(routes) {
-      configured = routes.filter((route) => !builtIn.some(({ id }) => id === route.id));
-    },
-    of: (job) => chooseRoute(configured, destinationOf(job)),
-  };
+/**
+ * @param routes those that there are now
+ * @param builtIn no job is led to one of these routes: the sandbox's messages are in their queues from the start
+ */
+export function createRouteOfJob(routes: () => readonly Route[], builtIn: readonly Route[]): RouteOfJob {
+  const isConfigured = ({ id }: Route) => !builtIn.some((route) => route.id === id);
+  return (job) => chooseRoute(routes().filter(isConfigured), destinationOf(job));
 }
 
 /** An email to several recipients takes the route of the first. */

@@ -45,7 +45,7 @@ async function storedOf({ isOurs, inQueueOf, first = "sent" }: Situation) {
     prepare: () => ({ kind: "ready", message: { channel: "sms" } }),
     signal,
     unstored: createUnstored({ clock, signal, log: { info() {}, error() {} } }),
-    deleted: { includes: async () => false },
+    isDeleted: async () => false,
   };
   const parts = [{ status: first, connectorId: "busy" }, { status: "pending" }] as const;
   const progress = sms({ parts });

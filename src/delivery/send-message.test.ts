@@ -74,7 +74,7 @@ function openSender(clock: HeldClock, done: string[], making: Making) {
     outletOf: () => undefined,
     onLateRefusal: ({ outcome, claim, part = "all" }) => done.push(`${outcome.kind} under ${claim}: ${part}`),
     routeOf: () => undefined,
-    deleted: { includes: async () => false },
+    isDeleted: async () => false,
     signal,
   });
 }

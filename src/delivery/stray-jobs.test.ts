@@ -4,7 +4,7 @@ import { email, sms as progressOfSms } from "../../test/progress-samples.ts";
 import type { JobInLine } from "../core/queue/claimed-job.ts";
 import type { Route } from "../core/records/accounts.ts";
 import { type MovedJob, StoreUnavailable } from "../store/store.ts";
-import { createJobRoutes } from "./job-routes.ts";
+import { createRouteOfJob } from "./job-routes.ts";
 import { createStrayJobs } from "./stray-jobs.ts";
 
 const route = (id: string, match: string): Route => ({
@@ -27,7 +27,7 @@ function open(queues: readonly string[] = []) {
   const connectors = new Map<string, boolean>();
   const warned: unknown[] = [];
   const woken: string[] = [];
-  const jobRoutes = createJobRoutes([SANDBOX]);
+  let current: readonly Route[] = [];
   let line: Partial<JobInLine>[] = [];
   let awayUntilMs = 0;
   let onLook: ((count: number) => void) | undefined;
@@ -48,7 +48,7 @@ function open(queues: readonly string[] = []) {
     records: { find: (async (_: string, { id }: { id: string }) => stored.get(id)) as never },
     clock,
     log: { warn: (fields) => void warned.push(fields) },
-    routeOf: jobRoutes.of,
+    routeOf: createRouteOfJob(() => current, [SANDBOX]),
     outletOf: (id) => (connectors.has(id) ? { isUp: () => connectors.get(id) === true } : undefined),
     wake: (queue) => void woken.push(queue),
   });
@@ -62,7 +62,7 @@ function open(queues: readonly string[] = []) {
     moved,
     stored,
     reconcile(routes: readonly Route[]) {
-      jobRoutes.reconcile(routes);
+      current = routes;
       strays.reconcile(routes);
     },
     /** Called at each look, with how many there were. */
