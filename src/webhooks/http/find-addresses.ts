@@ -9,9 +9,9 @@ export interface Resolver {
   resolve6(name: string): Promise<readonly string[]>;
 }
 
-/** Addresses that may be connected to, in the order to try; or why there is none. */
+/** Addresses that may be connected to, in the order to try, none if the name has none; or why nothing may be. */
 export type Found =
-  | { readonly addresses: readonly [string, ...string[]] }
+  | { readonly addresses: readonly string[] }
   | { readonly reason: "dns" | "refused_address"; readonly message: string };
 
 /**
@@ -24,13 +24,11 @@ export async function findAddresses(
 ): Promise<Found> {
   const answers = await answersFor(target, resolve);
   if ("message" in answers) return { reason: "dns", ...answers };
-  const [first, ...others] = answers.addresses;
-  if (first === undefined) return { reason: "dns", message: "the name has no address" };
   for (const address of answers.addresses) {
     const range = rules.blockedBy(address);
     if (range !== undefined) return { reason: "refused_address", message: refusal(target, address, range) };
   }
-  return { addresses: [first, ...others] };
+  return answers;
 }
 
 type Answers = { readonly addresses: readonly string[] } | { readonly message: string };
