@@ -1,5 +1,4 @@
 import { applyCancel, judgeCancel } from "../../../core/messages/cancel.ts";
-import { toProgress } from "../../messages/message-rows.ts";
 import type { MessageStore } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { IdempotencyKeys } from "../intake/idempotency-keys.ts";
@@ -20,14 +19,14 @@ export function createCancel(db: Database, parts: CancelParts): MessageStore["ca
   const removeJobs = db.prepare(`DELETE FROM jobs WHERE ${OF_MESSAGE}`);
 
   const cancel = ({ accountId, channel, id, now, idempotency }: Parameters<MessageStore["cancel"]>[0]) => {
-    const message = parts.messages.find(id);
-    const isTheirs = message && message.account === parts.accounts.byId(accountId)?.number;
-    if (!isTheirs || message.channel !== channel) return "not_found";
-    const before = toProgress(message);
+    const message = parts.messages.read(id);
+    const isTheirs = message && message.row.account === parts.accounts.byId(accountId)?.number;
+    if (!isTheirs || message.row.channel !== channel) return "not_found";
+    const { row, progress: before } = message;
     const verdict = judgeCancel(before, Boolean(hasLeasedJob.get(id) ?? wasLost.get(id)));
     if (verdict === "too_late") return verdict;
     if (verdict === "cancel") {
-      end(message, applyCancel(before, now));
+      end(row, applyCancel(before, now));
       removeJobs.run(id);
     }
     const first = idempotency && parts.keys.take(idempotency, { status: 200, body: "" });

@@ -15,8 +15,6 @@ import { columnsOf, leasedColumnsOf } from "./message-status.ts";
  */
 export interface MessageLog {
   /** The message as it was last saved. */
-  find(id: string): MessageRow | undefined;
-  /** The same, with its progress. */
   read(id: string): ReadMessage | undefined;
   /** The same, for a message whose job has been leased until now. */
   readLeased(id: string): ReadMessage | undefined;
@@ -47,10 +45,6 @@ export function createMessageLog(db: Database, events: EventLog, webhooks: Webho
   const dropTold = createDropTold(db);
 
   return {
-    find(id) {
-      unwritten.write(id);
-      return find.get(id);
-    },
     read: (id) => unwritten.get(id) ?? withProgress(find.get(id)),
     readLeased: (id) => unwritten.get(id) ?? withProgress(findLeased.get(id)),
     save(row, step) {

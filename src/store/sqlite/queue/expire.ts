@@ -1,5 +1,5 @@
 import { applyExpiry } from "../../../core/messages/expiry.ts";
-import { toIndexes, toProgress } from "../../messages/message-rows.ts";
+import { toIndexes } from "../../messages/message-rows.ts";
 import { passOver } from "../../pass-over.ts";
 import type { Queue } from "../../store.ts";
 import type { Database } from "../database/database.ts";
@@ -84,15 +84,15 @@ interface OverdueRow {
 function createEnd({ suppressions, ...parts }: ExpireParts) {
   const end = createEnding(parts);
   return (job: OverdueRow, now: number): void => {
-    const message = parts.messages.find(job.message_id);
+    const message = parts.messages.read(job.message_id);
     if (!message) return;
-    const before = toProgress(message);
+    const { row, progress: before } = message;
     const step = applyExpiry(before, {
       at: now,
       ...toIndexes(job.parts),
       wasInterrupted: job.was_interrupted === 1,
     });
-    end(message, step);
-    suppressions.learnFromParts(message, { before: before.parts, after: step.progress.parts, at: now });
+    end(row, step);
+    suppressions.learnFromParts(row, { before: before.parts, after: step.progress.parts, at: now });
   };
 }

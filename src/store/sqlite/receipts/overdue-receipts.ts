@@ -1,7 +1,6 @@
 import { awaitedFrom } from "../../../core/messages/copies.ts";
 import { noteOverdue } from "../../../core/receipts/overdue-receipt.ts";
 import { MAX_COUNTED } from "../../max-counted.ts";
-import { toProgress } from "../../messages/message-rows.ts";
 import { passOver } from "../../pass-over.ts";
 import { freeOverdueRow, partOfOverdue } from "../../receipts/overdue-row.ts";
 import { askedNext, toQuestion } from "../../receipts/to-question.ts";
@@ -91,14 +90,13 @@ function createFlag(db: Database, { messages }: OverdueParts) {
   );
   const flagOne = (row: AwaitedRow, now: number) => {
     stopWaiting.run(row.connector_id, row.id_key, row.message_id, row.part);
-    const message = messages.find(row.message_id);
-    const before = message && toProgress(message);
-    const connectorId = awaitedFrom(before?.parts[row.part], row.connector_id);
-    if (!message || !before || connectorId === undefined) return;
+    const message = messages.read(row.message_id);
+    const connectorId = awaitedFrom(message?.progress.parts[row.part], row.connector_id);
+    if (!message || connectorId === undefined) return;
     const rows = flagged.all(row.message_id);
     if (rows.length === 0) {
       const overdue = { at: now, connectorId, sentAt: row.awaited_since };
-      messages.save(message, noteOverdue(before, overdue));
+      messages.save(message.row, noteOverdue(message.progress, overdue));
     }
     const free = freeOverdueRow(row.part, connectorId, rows);
     if (free !== undefined) insert.run(row.message_id, free, connectorId, now);
@@ -145,11 +143,10 @@ function createTakeQuestions(db: Database, { messages, contents }: OverdueParts)
     const rows = due.all(connectorId, now, limit);
     taken(rows);
     return rows.flatMap((row) => {
-      const message = messages.find(row.message_id);
+      const message = messages.read(row.message_id);
       const ref = { messageId: row.message_id, part: partOfOverdue(row.part), connectorId };
-      const progress = message && toProgress(message);
-      const question = progress && toQuestion(ref, progress, () => contents.find(message));
-      const next = progress && !question ? askedNext(ref, progress) : undefined;
+      const question = message && toQuestion(ref, message.progress, () => contents.find(message.row));
+      const next = message && !question ? askedNext(ref, message.progress) : undefined;
       const waitMs = waitsMs[Math.min(row.asked, waitsMs.length - 1)] ?? 0;
       if (question) putOff.run(now + waitMs, row.message_id, row.part);
       else if (next !== undefined) awaitInstead(ref, { from: connectorId, to: next }, now);
