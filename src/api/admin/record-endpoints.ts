@@ -2,7 +2,7 @@
 import Type, { type Static, type TObject, type TSchema } from "typebox";
 import { present } from "../../core/present.ts";
 import type { Account, RecordKind, RecordTypes } from "../../core/records/accounts.ts";
-import type { RecordChanges } from "../../store/store.ts";
+import type { Conflict, RecordChanges } from "../../store/store.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
 import { conflict, notFound } from "../errors.ts";
 import type { AdminDeps } from "./admin-deps.ts";
@@ -32,9 +32,7 @@ export interface Stamp {
 }
 
 /** Stores a new record, or tells the field of which the value is taken. */
-type Store<K extends RecordKind> = (
-  record: RecordTypes[K],
-) => Promise<"created" | { readonly conflict: string }>;
+type Store<K extends RecordKind> = (record: RecordTypes[K]) => Promise<"created" | Conflict>;
 
 /** How a record of a kind is created from a body. */
 export interface Creation<K extends RecordKind, S extends TObject> {

@@ -7,13 +7,9 @@ export type { RecordSearch } from "./record-search.ts";
 
 /** What operators maintain: accounts, keys, connectors, routes and the like (`RecordTypes`), settings, webhook secrets. */
 export interface Records {
-  /** `conflict` names the field whose value is taken, or whose record does not exist. */
-  create<K extends RecordKind>(
-    kind: K,
-    record: RecordTypes[K],
-  ): Promise<"created" | { readonly conflict: string }>;
+  create<K extends RecordKind>(kind: K, record: RecordTypes[K]): Promise<"created" | Conflict>;
   /** Creates an account together with its first webhook secret, or neither: without one, its webhooks could not be signed. */
-  createAccount(account: Account, webhookSecret: string): Promise<"created" | { readonly conflict: string }>;
+  createAccount(account: Account, webhookSecret: string): Promise<"created" | Conflict>;
   /** The record that has all of these values. One of them has to be its id, or indexed. */
   find<K extends RecordKind>(kind: K, where: Partial<RecordTypes[K]>): Promise<RecordTypes[K] | undefined>;
   /** In order of id: those that have all of these values, and that the search finds if there is one. */
@@ -44,6 +40,12 @@ export interface Records {
   version(): Promise<number>;
 }
 
+/** Nothing was written. */
+export interface Conflict {
+  /** The field whose value another record has, or that refers to a record that does not exist. */
+  readonly conflict: string;
+}
+
 export interface RecordPage<K extends RecordKind> {
   /** The id of the record after which the page begins. */
   readonly after?: string;
@@ -68,8 +70,7 @@ export type RecordChanges<K extends RecordKind> = {
 /** The record as it is now. Otherwise nothing was written; `undefined`: there is no such record. */
 export type Updated<K extends RecordKind> =
   | RecordTypes[K]
-  /** As with `Records.create`. */
-  | { readonly conflict: string }
+  | Conflict
   /** Another change came first; this is the record now. */
   | { readonly overtakenBy: RecordTypes[K] }
   | undefined;

@@ -1,7 +1,7 @@
 import type { RecordKind } from "../../../core/records/accounts.ts";
 import type { Fields } from "../../records/record-values.ts";
+import type { Conflict } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
-import type { Conflict } from "./record-rows.ts";
 
 /**
  * If rules apply to a record with these fields, locks its account, so that transactions apply them one after the other: at the same

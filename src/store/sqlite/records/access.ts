@@ -1,8 +1,8 @@
 import { writePrivateFile } from "../../private-file.ts";
-import type { AccessStore, FirstStart } from "../../store.ts";
+import type { AccessStore, Conflict, FirstStart } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import type { Meta } from "../database/meta.ts";
-import type { Conflict, RecordRows } from "./record-rows.ts";
+import type { RecordRows } from "./record-rows.ts";
 import type { WebhookSecrets } from "./webhook-secrets.ts";
 
 export interface AccessParts {

@@ -1,7 +1,7 @@
 import type { RecordKind } from "../../../core/records/accounts.ts";
 import type { Fields } from "../../records/record-values.ts";
+import type { Conflict } from "../../store.ts";
 import type { Database } from "../database/database.ts";
-import type { Conflict } from "./record-rows.ts";
 
 /**
  * Rules among the records of one account that no index enforces. For use inside the transaction that writes. For an

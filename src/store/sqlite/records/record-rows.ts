@@ -2,17 +2,12 @@ import type { RecordKind, RecordTypes } from "../../../core/records/accounts.ts"
 import { isStill } from "../../records/record-change.ts";
 import { columnOf, given, RECORD_TABLES, type RecordTable } from "../../records/record-tables.ts";
 import type { Fields, RecordValues } from "../../records/record-values.ts";
-import type { RecordChanges, Updated } from "../../store.ts";
+import type { Conflict, RecordChanges, Updated } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import { isConstraint, type SqlValue } from "../database/driver.ts";
 import type { RowNumbers } from "../database/row-numbers.ts";
 import { type AccountRules, createAccountRules } from "./account-rules.ts";
 import { createRecordSelect, type RecordSelect } from "./record-select.ts";
-
-export interface Conflict {
-  /** The field that is taken, or that refers to a record that does not exist. */
-  readonly conflict: string;
-}
 
 /** The statements behind `Records`, to be run inside a transaction. */
 export interface RecordRows {

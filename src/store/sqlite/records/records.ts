@@ -2,7 +2,7 @@ import type { RecordKind, RecordTypes } from "../../../core/records/accounts.ts"
 import { otherSearches, otherTwins } from "../../erasures/erased-recipient.ts";
 import { hasChanged } from "../../records/record-change.ts";
 import { RECORD_TABLES, type RecordTable } from "../../records/record-tables.ts";
-import type { Records } from "../../store.ts";
+import type { Conflict, Records } from "../../store.ts";
 import type { Vault } from "../../vault.ts";
 import type { Database } from "../database/database.ts";
 import type { Meta } from "../database/meta.ts";
@@ -12,7 +12,7 @@ import type { Queues } from "../queue/queues.ts";
 import type { OptOuts } from "../suppressions/opt-outs.ts";
 import type { AccountCache } from "./account-cache.ts";
 import { createFindKeyOwner } from "./find-key-owner.ts";
-import type { Conflict, RecordRows } from "./record-rows.ts";
+import type { RecordRows } from "./record-rows.ts";
 import { createSettings } from "./settings.ts";
 import type { WebhookSecrets } from "./webhook-secrets.ts";
 
