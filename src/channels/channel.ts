@@ -13,7 +13,7 @@ import type { Receipt, SendOutcome } from "../core/messages/outcome.ts";
 import type { LateAnswer, LateRefusal } from "../core/receipts/late-answer.ts";
 import type { Connector } from "../core/records/accounts.ts";
 import type { SmsSegments } from "../core/sms/sms-segments.ts";
-import type { MailPolicyStore } from "../store/store.ts";
+import type { MailPolicyStore, Question } from "../store/store.ts";
 import type { ComposeLarge } from "./email/mail/compose-large.ts";
 import type { ReturnPaths } from "./email/return-path.ts";
 import type { Network } from "./network.ts";
@@ -79,12 +79,8 @@ export interface ConnectorStatus extends ChannelStatus {
   readonly health?: ConnectorHealth;
 }
 
-export interface QueriedPart {
-  /** As the provider wrote it: `Part.providerMessageId`. */
-  readonly providerMessageId: string;
-  /** The sender that the message was sent with, if it named one. */
-  readonly from?: string;
-}
+/** What a provider is asked about; see `ReceiptStore.takeQuestions`. */
+export type QueriedPart = Pick<Question, "providerMessageId" | "from">;
 
 export type OutgoingMessage = OutgoingSms | OutgoingEmail;
 
