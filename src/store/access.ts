@@ -8,8 +8,8 @@ export interface AccessStore {
   adminTokenDigest(): Promise<string | undefined>;
   /** What the signatures of all console sessions cover, so that setting anything of it ends them. */
   consoleSeal(): Promise<ConsoleSeal>;
-  setConsolePasswordDigest(digest: string): Promise<void>;
-  setConsoleRound(round: string): Promise<void>;
+  /** Sets what is given of it. */
+  setConsoleSeal(seal: ConsoleSeal): Promise<void>;
 }
 
 export interface ConsoleSeal {

@@ -28,7 +28,7 @@ export function consolePasswordEndpoints({
       },
       async handle() {
         const password = makeConsolePassword(randomBytes);
-        await store.access.setConsolePasswordDigest(hash("sha256", password, "hex"));
+        await store.access.setConsoleSeal({ passwordDigest: hash("sha256", password, "hex") });
         return Response.json({ console_password: password });
       },
     },
@@ -41,7 +41,7 @@ export function consolePasswordEndpoints({
       auth: "admin",
       responses: { 204: { description: "They end; so does that of the caller" } },
       async handle({ headers }) {
-        await store.access.setConsoleRound(Buffer.from(randomBytes(ROUND_BYTES)).toString("hex"));
+        await store.access.setConsoleSeal({ round: Buffer.from(randomBytes(ROUND_BYTES)).toString("hex") });
         return new Response(null, { status: 204, headers: withoutCookie(consoleKey, headers) });
       },
     },

@@ -162,10 +162,10 @@ export function recordsContract(open: OpenStore): void {
       expect(await store.records.webhookSecrets("acc")).toMatchObject([{ secret: "whsec_1" }]);
       expect(await store.access.adminTokenDigest()).toBe("admin");
       expect(await store.access.consoleSeal()).toEqual({ passwordDigest: "password" });
-      await store.access.setConsolePasswordDigest("another");
+      await store.access.setConsoleSeal({ passwordDigest: "another" });
       expect(await store.access.consoleSeal()).toEqual({ passwordDigest: "another" });
       for (const round of ["one", "two"]) {
-        await store.access.setConsoleRound(round);
+        await store.access.setConsoleSeal({ round });
         expect(await store.access.consoleSeal()).toEqual({ passwordDigest: "another", round });
       }
       expect(readFileSync(first.announce.path, "utf8")).toBe("made");

@@ -19,9 +19,11 @@ export function createAccess(db: Database, vault: Vault): AccessStore {
       const [passwordDigest, round] = await Promise.all(names.map((name) => readMeta(db, name)));
       return present({ passwordDigest, round });
     },
-    setConsolePasswordDigest: (digest) =>
-      db.transaction((session) => writeMeta(session, "console_password_digest", digest)),
-    setConsoleRound: (round) => db.transaction((session) => writeMeta(session, "console_round", round)),
+    setConsoleSeal: ({ passwordDigest, round }) =>
+      db.transaction(async (session) => {
+        if (passwordDigest !== undefined) await writeMeta(session, "console_password_digest", passwordDigest);
+        if (round !== undefined) await writeMeta(session, "console_round", round);
+      }),
   };
 }
 

@@ -9,10 +9,8 @@ export interface Meta {
   /** Inside a transaction. */
   setAdminTokenDigest(digest: string): void;
   consoleSeal(): ConsoleSeal;
-  /** Inside a transaction. */
-  setConsolePasswordDigest(digest: string): void;
-  /** Inside a transaction. */
-  setConsoleRound(round: string): void;
+  /** Sets what is given of it. Inside a transaction. */
+  setConsoleSeal(seal: ConsoleSeal): void;
   recordsVersion(): number;
   /** Inside a transaction. */
   raiseRecordsVersion(): void;
@@ -37,8 +35,10 @@ export function createMeta(db: Database, vault: Vault): Meta {
     setAdminTokenDigest: (digest) => void upsert.run("admin_token_digest", digest),
     consoleSeal: () =>
       present({ passwordDigest: text("console_password_digest"), round: text("console_round") }),
-    setConsolePasswordDigest: (digest) => void upsert.run("console_password_digest", digest),
-    setConsoleRound: (round) => void upsert.run("console_round", round),
+    setConsoleSeal({ passwordDigest, round }) {
+      if (passwordDigest !== undefined) upsert.run("console_password_digest", passwordDigest);
+      if (round !== undefined) upsert.run("console_round", round);
+    },
     recordsVersion,
     cursorKey,
     makeCursorKey() {

@@ -17,8 +17,7 @@ export function createAccess(db: Database, parts: AccessParts): AccessStore {
     bootstrap: createBootstrap(db, parts),
     adminTokenDigest: () => db.read(meta.adminTokenDigest),
     consoleSeal: () => db.read(meta.consoleSeal),
-    setConsolePasswordDigest: (digest) => db.write(() => meta.setConsolePasswordDigest(digest)),
-    setConsoleRound: (round) => db.write(() => meta.setConsoleRound(round)),
+    setConsoleSeal: (seal) => db.write(() => meta.setConsoleSeal(seal)),
   };
 }
 
@@ -33,7 +32,7 @@ function createBootstrap(db: Database, { rows, ...parts }: AccessParts): AccessS
       mustCreate(rows.insert("pushApps", pushApp));
       parts.webhookSecrets.add(account.id, first.webhookSecret, account.createdAt);
       parts.meta.setAdminTokenDigest(first.adminTokenDigest);
-      parts.meta.setConsolePasswordDigest(first.consolePasswordDigest);
+      parts.meta.setConsoleSeal({ passwordDigest: first.consolePasswordDigest });
       if (first.announce) writePrivateFile(first.announce.path, first.announce.text);
       return true;
     });

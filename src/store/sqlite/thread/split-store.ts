@@ -60,7 +60,7 @@ const WRITES: Methods = {
   sandbox: ["record"],
   feed: ["cursorKey"],
   erasures: ["create", "advance"],
-  access: ["bootstrap", "setConsolePasswordDigest", "setConsoleRound"],
+  access: ["bootstrap", "setConsoleSeal"],
   retention: [
     "wipeContents",
     "pruneMessages",
