@@ -2,19 +2,32 @@ import type { Log } from "../core/log.ts";
 import type { Sweeper } from "../core/queue/in-flight-jobs.ts";
 import { DAY_MS, HOUR_MS, RETENTION_MS } from "../core/time/durations.ts";
 import { type Chore, type Chores, type ChoresOptions, createChores } from "../core/work/chores.ts";
-import type { Queue, Store } from "../store/store.ts";
+import { createPassing, type Queue, type Store } from "../store/store.ts";
 
 /** How many rows one transaction moves: few enough not to hold up accepting. */
 const CHUNK = 500;
 
-/** Runs the chores that it is given, each in a loop of its own, and logs those that fail. */
+/**
+ * Runs the chores that it is given, each in a loop of its own, and logs those that fail. One that fails because of a row that is then put
+ * off runs again at once, since others wait behind that row.
+ */
 export function createUpkeep({
   log,
-  ...deps
+  chores,
+  clock,
 }: Omit<ChoresOptions, "onError"> & { readonly log: Pick<Log, "warn"> }): Chores {
   const onError = (error: unknown, { name }: Chore) =>
     log.warn({ err: error, chore: name }, "upkeep failed; it will be tried again");
-  return createChores({ ...deps, onError });
+  const passing = (chore: Chore): Chore => {
+    const mayPass = createPassing();
+    const orPass = (error: unknown) => {
+      if (!mayPass(error)) throw error;
+      onError(error, chore);
+      return 1;
+    };
+    return { ...chore, run: (now) => chore.run(now).catch(orPass) };
+  };
+  return createChores({ clock, chores: chores.map(passing), onError });
 }
 
 type ChoreStore = Pick<Store, "queue" | "feed" | "erasures" | "inbound" | "retention" | "ping">;
@@ -35,7 +48,7 @@ export function storeChores({
     { name: "number events", everyMs: 50, run: () => feed.numberEvents(CHUNK) },
     { name: "prepare days", everyMs: 60_000, run: (now) => retention.prepareDays(now) },
     { name: "erase", everyMs: 1_000, run: (now) => erasures.advance(now, 4 * CHUNK), isPatient: true },
-    { name: "wipe", everyMs: 30_000, run: () => retention.wipeContents(CHUNK) },
+    { name: "wipe", everyMs: 30_000, run: (now) => retention.wipeContents(now, CHUNK) },
     prune("messages", (now) => retention.pruneMessages({ ...oldMessages(now), quietSince: now - QUIET_MS })),
     prune("suppressions", (now) => retention.pruneSuppressions(now, CHUNK)),
     prune("keys", (now) => retention.pruneIdempotencyKeys(now, CHUNK)),

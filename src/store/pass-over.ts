@@ -1,4 +1,5 @@
 import { errorText } from "../core/error-text.ts";
+import { HOUR_MS } from "../core/time/durations.ts";
 import { uuidTime } from "../core/uuid.ts";
 import { isOutage, RowPutOff } from "./outage.ts";
 
@@ -9,8 +10,15 @@ import { isOutage, RowPutOff } from "./outage.ts";
 const SHORTEST_MS = 5_000;
 const LONGEST_MS = 5 * 60_000;
 
+/** How long a row waits that is of no message: nobody waits for what is done with it. */
+const OTHERS_MS = HOUR_MS;
+
 /** The most jobs that are put off together: as many as a batch has. */
 export const MAX_TOGETHER = 1_000;
+
+type PutOffRow =
+  | { readonly message_id: string }
+  | { /** For the log. Nobody's address or number. */ readonly name: string };
 
 /** Work on the first rows of a line. */
 interface Sweep<Row, Result> {
@@ -30,7 +38,7 @@ interface Sweep<Row, Result> {
  * Runs a sweep whose transaction may fail because of one row: since that one is damaged, for example. Then it runs again with fewer and
  * fewer, so that one row keeps no other waiting. A row that fails alone is put off, and the call rejects with `RowPutOff`.
  */
-export async function passOver<Row extends { readonly message_id: string }, Result>({
+export async function passOver<Row extends PutOffRow, Result>({
   limit,
   now,
   run,
@@ -46,21 +54,24 @@ export async function passOver<Row extends { readonly message_id: string }, Resu
       const [first] = rows;
       if (isOutage(error) || !first) throw error;
       if (rows.length === 1) {
-        const ms = waitMs(first.message_id, now);
+        const ms = waitMs(first, now);
         const count = await putOff(first, now + ms);
         const others = typeof count === "number" && count > 1 ? ` and ${count - 1} others of its batch` : "";
         const seconds = Math.ceil(ms / 1_000);
-        throw new RowPutOff(
-          `message ${first.message_id}${others}, put off for ${seconds} s: ${errorText(error)}`,
-        );
+        throw new RowPutOff(`${nameOf(first)}${others}, put off for ${seconds} s: ${errorText(error)}`);
       }
       most = Math.floor(Math.min(most, rows.length) / 2);
     }
   }
 }
 
-function waitMs(messageId: string, now: number): number {
-  return Math.min(Math.max(now - (uuidTime(messageId) ?? 0), SHORTEST_MS), LONGEST_MS);
+function nameOf(row: PutOffRow): string {
+  return "name" in row ? row.name : `message ${row.message_id}`;
+}
+
+function waitMs(row: PutOffRow, now: number): number {
+  if ("name" in row) return OTHERS_MS;
+  return Math.min(Math.max(now - (uuidTime(row.message_id) ?? 0), SHORTEST_MS), LONGEST_MS);
 }
 
 /** How many calls that fail one after another, each because of another row, are made again without a pause. */
@@ -93,7 +104,7 @@ export function createPutOffRows<Id>(): PutOffRows<Id> {
   return {
     ids(now) {
       // A time that is further away was taken from a clock that has been set back since.
-      for (const [id, time] of until) if (time <= now || time > now + LONGEST_MS) until.delete(id);
+      for (const [id, time] of until) if (time <= now || time > now + OTHERS_MS) until.delete(id);
       return [...until.keys()];
     },
     add(id, dueAt) {
@@ -102,4 +113,38 @@ export function createPutOffRows<Id>(): PutOffRows<Id> {
       until.set(id, dueAt);
     },
   };
+}
+
+/** Upkeep of old rows, in one transaction. */
+interface OldRowWork<Id> {
+  readonly limit: number;
+  readonly now: number;
+  /**
+   * Works on at most `limit` rows, and on none that waits. Calls `take` with their ids before it does anything that may fail because of one
+   * of them.
+   */
+  run(limit: number, waiting: ReadonlySet<Id>, take: (ids: readonly Id[]) => void): Promise<number>;
+}
+
+/**
+ * Makes a function that does upkeep of a table's old rows, and passes over those that make it fail: each waits for an hour, as far as this
+ * process knows. Returns at least 1 if it had to work on fewer rows than it was asked to, so that it is called again.
+ *
+ * @param nameOf what the log calls a row: nobody's address or number
+ */
+export function createOldRowUpkeep<Id>(
+  nameOf: (id: Id) => string,
+): (work: OldRowWork<Id>) => Promise<number> {
+  const putOff = createPutOffRows<Id>();
+  return ({ limit, now, run }) =>
+    passOver({
+      limit,
+      now,
+      async run(most, take: (rows: readonly { readonly id: Id; readonly name: string }[]) => void) {
+        const waiting = new Set(putOff.ids(now));
+        const count = await run(most, waiting, (ids) => take(ids.map((id) => ({ id, name: nameOf(id) }))));
+        return most < limit ? Math.max(1, count) : count;
+      },
+      putOff: async ({ id }, dueAt) => putOff.add(id, dueAt),
+    });
 }

@@ -1,9 +1,12 @@
-/** Deletes what has been kept for long enough, and prepares the tables that days are kept in. */
+/**
+ * Deletes what has been kept for long enough, and prepares the tables that days are kept in. All but `pruneReceived` pass over rows that
+ * cannot be deleted, and reject with `RowPutOff` for each.
+ */
 export interface Retention {
   /** PostgreSQL: creates the tables for messages of today and the next days, so that no accept has to wait for that. Always 0. */
   prepareDays(now: number): Promise<number>;
   /** Wipes the bodies of batches that have no jobs left. (The body of a single message is wiped when it is settled.) */
-  wipeContents(limit: number): Promise<number>;
+  wipeContents(now: number, limit: number): Promise<number>;
   /**
    * Deletes messages created before `before` that are final and whose webhooks have come to their end, and all created before
    * `atLatest`, with everything that belongs to them. If `quietSince` is given, those whose timeline has an entry from then on

@@ -14,6 +14,7 @@ import { copiesInAnyOrderContract } from "./contract/copies-in-any-order.contrac
 import { copyTakenMeanwhileContract } from "./contract/copy-taken-meanwhile.contract.ts";
 import { copyUnderWayContract } from "./contract/copy-under-way.contract.ts";
 import { damagedRowContract } from "./contract/damaged-row.contract.ts";
+import { damagedUpkeepContract } from "./contract/damaged-upkeep.contract.ts";
 import { endedByReceiptContract } from "./contract/ended-by-receipt.contract.ts";
 import { erasedLeftoverContract } from "./contract/erased-leftovers.contract.ts";
 import { erasedSuppressionContract } from "./contract/erased-suppressions.contract.ts";
@@ -71,6 +72,7 @@ import type { OpenStore } from "./contract/world.contract.ts";
 const SECTIONS = {
   accept: acceptContract,
   damagedRow: damagedRowContract,
+  damagedUpkeep: damagedUpkeepContract,
   deferral: deferralContract,
   idempotency: idempotencyContract,
   claim: claimContract,

@@ -13,8 +13,8 @@
  *   another process commits, so a caller that must not miss anything also polls. Subscribing returns a function that
  *   unsubscribes.
  * - Times are Unix milliseconds and come from the caller: no method reads a clock.
- * - Any method may reject with `StoreUnavailable`. What takes the first rows of a line (`claim`, `stage`, `expire`) may also reject with
- *   `RowPutOff`.
+ * - Any method may reject with `StoreUnavailable`. What takes the first rows of a line (`claim`, `stage`, `expire`) or old rows
+ *   (`Retention`) may also reject with `RowPutOff`.
  */
 import type { AccessStore } from "./access.ts";
 import type { Erasures } from "./erasures/erasures.ts";

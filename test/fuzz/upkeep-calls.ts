@@ -49,7 +49,7 @@ export async function suppress(ground: Ground): Promise<unknown> {
 
 /** Of batches, whose last job may have gone. One engine keeps what is left of a pruned batch a day longer, and wipes that too. */
 export async function wipe(ground: Ground): Promise<unknown> {
-  const wiped = untilNothing((store) => store.retention.wipeContents(500));
+  const wiped = untilNothing((store) => store.retention.wipeContents(0, 500));
   return (await ask(ground, wiped, () => undefined))[0];
 }
 

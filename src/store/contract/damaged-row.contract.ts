@@ -24,7 +24,9 @@ async function damage({ inside }: World, id: string): Promise<() => Promise<void
 }
 
 /** Repeats a call until it is no longer rejected for a row; resolves with its result, and what it was rejected with. */
-async function untilPassed<T>(call: () => Promise<T>): Promise<{ value: T; putOff: readonly string[] }> {
+export async function untilPassed<T>(
+  call: () => Promise<T>,
+): Promise<{ value: T; putOff: readonly string[] }> {
   const putOff: string[] = [];
   for (;;) {
     try {

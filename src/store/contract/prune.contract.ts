@@ -24,12 +24,12 @@ export function pruneContract(open: OpenStore): void {
         const jobs = await claim();
         const [first, second] = isReversed ? jobs.toReversed() : jobs;
         await settle(first!);
-        expect(await store.retention.wipeContents(10)).toBe(0);
+        expect(await store.retention.wipeContents(0, 10)).toBe(0);
         expect(await inside.hasBody(id)).toBe(true);
         await settle(second!);
-        expect(await store.retention.wipeContents(10)).toBe(1);
+        expect(await store.retention.wipeContents(0, 10)).toBe(1);
         expect(await inside.hasBody(id)).toBe(false);
-        expect(await store.retention.wipeContents(10)).toBe(0);
+        expect(await store.retention.wipeContents(0, 10)).toBe(0);
       }
     }),
   );
@@ -49,7 +49,7 @@ export function pruneContract(open: OpenStore): void {
         await store.intake.accept({ ...frame, messages });
       }
       for (const job of await claim(10, "over")) await settle(job);
-      expect(await store.retention.wipeContents(10)).toBe(1);
+      expect(await store.retention.wipeContents(0, 10)).toBe(1);
       expect([await inside.hasBody(ids[0]!), await inside.hasBody(ids[1]!)]).toEqual([false, true]);
     }),
   );
@@ -58,7 +58,7 @@ export function pruneContract(open: OpenStore): void {
     "the text of a batch that is scheduled is there when its time comes",
     inWorld(open, async ({ store, sms, claim, clock }) => {
       await sms({ to: ["+911", "+912"], dueAt: clock.now + HOUR });
-      expect(await store.retention.wipeContents(10)).toBe(0);
+      expect(await store.retention.wipeContents(0, 10)).toBe(0);
       await store.queue.stage(clock.now + HOUR, 10);
       expect((await claim()).map(({ content }) => content)).toEqual([SMS, SMS]);
     }),
@@ -71,7 +71,7 @@ export function pruneContract(open: OpenStore): void {
       const [one, other] = await claim();
       await settle(one!);
       await settle(other!, { outcomes: [unconfirmed()], next: { kind: "held", dueAt: clock.now + HOUR } });
-      expect(await store.retention.wipeContents(10)).toBe(0);
+      expect(await store.retention.wipeContents(0, 10)).toBe(0);
       expect(await inside.hasBody(id)).toBe(true);
     }),
   );
@@ -84,7 +84,7 @@ export function pruneContract(open: OpenStore): void {
       await store.records.setSettings(account.id, { keep_bodies: "true" });
       const [expired = ""] = await sms({ to: ["+911", "+912"] });
       await store.queue.expire(clock.now + 2 * DAY, 10);
-      expect(await store.retention.wipeContents(10)).toBe(0);
+      expect(await store.retention.wipeContents(0, 10)).toBe(0);
       expect([await inside.hasBody(settled), await inside.hasBody(expired)]).toEqual([true, true]);
     }),
   );
@@ -96,7 +96,7 @@ export function pruneContract(open: OpenStore): void {
       await sms({ to: ["+911", "+912"] });
       for (const job of await claim()) await settle(job);
       let wiped = 0;
-      for (let i = 0; i < 6; i++) wiped += await store.retention.wipeContents(2);
+      for (let i = 0; i < 6; i++) wiped += await store.retention.wipeContents(0, 2);
       expect(wiped).toBe(1);
     }),
   );

@@ -107,12 +107,12 @@ test("a batch keeps its text until the last of its messages needs it no more", (
     async (store) => {
       const [job, ...others] = await claimOn(store);
       expect([job?.content, others]).toEqual([SMS, []]);
-      expect(await store.retention.wipeContents(10)).toBe(0);
+      expect(await store.retention.wipeContents(0, 10)).toBe(0);
       const { jobId, claim, messageId } = job!;
       const settlement = { jobId, claim, messageId, at: clock.now(), countsAsAttempt: true, outcomes: [] };
       const next = { kind: "done", end: "window_over" } as const;
       expect(await store.queue.settle([{ ...settlement, next, keepsContent: false }])).toEqual([true]);
-      expect(await store.retention.wipeContents(10)).toBe(1);
+      expect(await store.retention.wipeContents(0, 10)).toBe(1);
     },
   ));
 

@@ -18,7 +18,7 @@ import { createEventFeed } from "./events/event-feed.ts";
 import { createInbound } from "./inbound/inbound.ts";
 import { createPruneInbound } from "./inbound/prune-inbound.ts";
 import { createAccept } from "./intake/accept.ts";
-import { pruneKeys } from "./intake/idempotency-keys.ts";
+import { createPruneKeys } from "./intake/idempotency-keys.ts";
 import { createOverLimit } from "./intake/sms-usage.ts";
 import { untilAnswered, untilTaken } from "./intake/until-taken.ts";
 import { createMailPolicies } from "./mail-policies.ts";
@@ -48,7 +48,7 @@ import { createDays, createPrepareDays, type Days } from "./retention/days.ts";
 import { createPruneMessages } from "./retention/prune-messages.ts";
 import { createPruneReceived } from "./retention/prune-received.ts";
 import { createSandboxLedger } from "./sandbox.ts";
-import { pruneSuppressions } from "./suppressions/suppression-rows.ts";
+import { createPruneSuppressions } from "./suppressions/suppression-rows.ts";
 import { createSuppressions } from "./suppressions/suppressions.ts";
 import { createOutbox } from "./webhooks/outbox.ts";
 
@@ -183,8 +183,8 @@ function createRetention(db: Database, days: Days): Store["retention"] {
     prepareDays: createPrepareDays(days),
     wipeContents: createWipeContents(db),
     pruneMessages: createPruneMessages(db, { days }),
-    pruneIdempotencyKeys: (now, limit) => pruneKeys(db, now, limit),
-    pruneSuppressions: (now, limit) => db.transaction((session) => pruneSuppressions(session, now, limit)),
+    pruneIdempotencyKeys: createPruneKeys(db),
+    pruneSuppressions: createPruneSuppressions(db),
     pruneInbound: createPruneInbound(db),
     pruneReceived: createPruneReceived(db, [pruneParked]),
   };

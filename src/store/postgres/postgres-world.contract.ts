@@ -108,9 +108,20 @@ const COUNT_ROWS = `SELECT (SELECT count(*) FROM messages WHERE id = $1)
   + (SELECT count(*) FROM webhooks WHERE message_id = $1)
   + (SELECT count(*) FROM contents WHERE id <= $1 AND last_message_id >= $1) AS count`;
 
+/** With the code of a page whose checksum is wrong. */
+const RAISE = `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
+  AS $$ BEGIN RAISE EXCEPTION 'damaged' USING ERRCODE = 'XX001'; END $$`;
+
 function lookInside(session: Session): Inside {
   return {
     change: (sql) => session.query(sql),
+    async refuse(what, table, condition) {
+      await session.query(RAISE);
+      await session.query(
+        `CREATE TRIGGER refuse BEFORE ${what} ON ${table} FOR EACH ROW WHEN (${condition}) EXECUTE FUNCTION refuse()`,
+      );
+      return async () => void (await session.query("DROP FUNCTION refuse CASCADE"));
+    },
     hasBody: async (id) => (await session.query(HAS_BODY, [id])).length > 0,
     async countRows(id) {
       const [row] = await session.query<{ count: number }>(COUNT_ROWS, [id]);

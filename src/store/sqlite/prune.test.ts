@@ -99,11 +99,11 @@ test("wiping the texts of batches that are over reads a few thousand messages in
   for (let batch = 0; batch < 5; batch++) await sms({ to });
   driver.exec("UPDATE messages SET status = 'delivered'; DELETE FROM jobs");
   const [under = ""] = await sms({ to });
-  expect(await store.retention.wipeContents(500)).toBe(3);
-  expect(await store.retention.wipeContents(500)).toBe(2);
-  expect(await store.retention.wipeContents(500)).toBe(0);
+  expect(await store.retention.wipeContents(0, 500)).toBe(3);
+  expect(await store.retention.wipeContents(0, 500)).toBe(2);
+  expect(await store.retention.wipeContents(0, 500)).toBe(0);
   driver.exec(`UPDATE messages SET status = 'delivered' WHERE id >= '${under}'`);
-  expect(await store.retention.wipeContents(500)).toBe(1);
+  expect(await store.retention.wipeContents(0, 500)).toBe(1);
   await store.close();
 });
 

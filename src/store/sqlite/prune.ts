@@ -2,6 +2,7 @@ import type { MessageStatus } from "../../core/messages/message.ts";
 import { HOUR_MS } from "../../core/time/durations.ts";
 import { firstUuidAt } from "../../core/uuid.ts";
 import { FINAL_STATUSES } from "../messages/final-statuses.ts";
+import { createOldRowUpkeep } from "../pass-over.ts";
 import type { Retention } from "../store.ts";
 import { UNFINISHED } from "../webhooks/webhook-rows.ts";
 import type { Database } from "./database/database.ts";
@@ -22,7 +23,6 @@ type Pruning = Omit<Retention, "prepareDays">;
 
 /** The methods of `Retention` that delete what is past its retention. */
 export function createPrune(db: Database, { contents, keys, suppressions }: PruneParts): Pruning {
-  const wipe = createWipe(db, contents);
   const parked = db.prepare(
     // Ids rise with time, so the oldest come first.
     `DELETE FROM parked_receipts WHERE id IN
@@ -42,10 +42,10 @@ export function createPrune(db: Database, { contents, keys, suppressions }: Prun
   return {
     pruneMessages: createMessagePrune(db),
     pruneInbound: createInboundPrune(db),
-    pruneIdempotencyKeys: (now, limit) => db.write(() => keys.prune(now, limit), limit),
-    pruneSuppressions: (now, limit) => db.write(() => suppressions.prune(now, limit), limit),
+    pruneIdempotencyKeys: keys.prune,
+    pruneSuppressions: suppressions.prune,
     pruneReceived: (before, limit) => db.write(() => pruneReceived(before, limit), limit),
-    wipeContents: (limit) => db.write(() => wipe(limit), limit),
+    wipeContents: createWipe(db, contents),
   };
 }
 
@@ -87,7 +87,7 @@ const MAX_EXAMINED = 200;
 const MAX_READ = 3_000;
 
 /** Wipes the bodies of batches that have no message left to attempt. Each call goes on where the last one ended. */
-function createWipe(db: Database, contents: Contents): (limit: number) => number {
+function createWipe(db: Database, contents: Contents): Retention["wipeContents"] {
   const candidates = db.prepare<BatchRow>(
     `SELECT id, messages, first_message_id, last_message_id FROM contents
      WHERE body IS NOT NULL AND messages > 1 AND is_kept = 0 AND id > ? ORDER BY id LIMIT ?`,
@@ -98,22 +98,39 @@ function createWipe(db: Database, contents: Contents): (limit: number) => number
        AND status IN ('scheduled', 'queued', 'sending') ORDER BY id DESC LIMIT 1`,
   );
   const isOpen = (row: BatchRow) => open.get(row.first_message_id, row.last_message_id, row.id) !== undefined;
+  const upkeep = createOldRowUpkeep<number>((id) => `content ${id}`);
   let last = 0;
-  return (limit) => {
+  /** Returns how many were wiped, and where to go on. */
+  const wipeFrom = (after: number, limit: number, { waiting, take }: WipeParts) => {
     const maxExamined = Math.min(limit, MAX_EXAMINED);
-    const rows = candidates.all(last, maxExamined);
-    last = rows.length < maxExamined ? 0 : (rows.at(-1)?.id ?? 0);
+    const rows = candidates.all(after, maxExamined);
+    const examined = rows.filter(({ id }) => !waiting.has(id));
+    take(examined.map(({ id }) => id));
     let wiped = 0;
     let read = 0;
-    for (const row of rows) {
+    for (const row of examined) {
       if (isOpen(row)) continue;
       contents.wipeBatch(row.id);
       wiped++;
       read += row.messages;
-      if (read < MAX_READ) continue;
-      last = row.id;
-      break;
+      if (read >= MAX_READ) return { wiped, next: row.id };
     }
-    return wiped;
+    return { wiped, next: rows.length < maxExamined ? 0 : (rows.at(-1)?.id ?? 0) };
   };
+  return (now, limit) =>
+    upkeep({
+      limit: Math.min(limit, MAX_EXAMINED),
+      now,
+      async run(most, waiting, take) {
+        const { wiped, next } = await db.write(() => wipeFrom(last, most, { waiting, take }), most);
+        // Only now, since what was rolled back has to be examined again.
+        last = next;
+        return wiped;
+      },
+    });
+}
+
+interface WipeParts {
+  readonly waiting: ReadonlySet<number>;
+  readonly take: (ids: readonly number[]) => void;
 }

@@ -97,6 +97,12 @@ function lookInside(driver: Driver): Inside {
   );
   return {
     change: (sql) => driver.exec(sql),
+    async refuse(what, table, condition) {
+      driver.exec(
+        `CREATE TRIGGER refuse BEFORE ${what} ON ${table} WHEN ${condition} BEGIN SELECT RAISE(ABORT, 'damaged'); END`,
+      );
+      return async () => driver.exec("DROP TRIGGER refuse");
+    },
     hasBody: (id) => body.get(id) !== undefined,
     countRows: (id) => ROWS_OF_MESSAGE.reduce((sum, sql) => sum + driver.prepare(sql).all(id).length, 0),
   };

@@ -1,4 +1,5 @@
 import { firstUuidAt } from "../../../core/uuid.ts";
+import { createOldRowUpkeep } from "../../pass-over.ts";
 import { createPruneRound, type PrunedStretch } from "../../prune-round.ts";
 import type { Retention } from "../../store.ts";
 import { UNFINISHED } from "../../webhooks/webhook-rows.ts";
@@ -9,40 +10,53 @@ import { removeAttempts } from "../messages/message-removal.ts";
 
 /**
  * `Retention.pruneInbound`: a walk through the old messages in order of id. Each process has a walk of its own, and passes over what
- * another one is deleting.
+ * another one is deleting, and what cannot be deleted.
  */
 export function createPruneInbound(db: Database): Retention["pruneInbound"] {
   const round = createPruneRound();
-  return async ({ before, atLatest, limit }) => {
-    const after = round.from(before);
-    const done = await db.transaction(async (session) => {
-      const oldest = await removeInbound(session, OLDEST, [firstUuidAt(atLatest), limit]);
-      return oldest > 0 ? oldest : walkOn(session, { after, before, limit });
+  const upkeep = createOldRowUpkeep<string>((id) => `inbound message ${id}`);
+  return ({ before, atLatest, limit }) =>
+    upkeep({
+      limit,
+      now: before,
+      async run(most, waiting, take) {
+        const walk = { after: round.from(before), before, limit: most, waiting, take };
+        const done = await db.transaction(async (session) => {
+          const values = [firstUuidAt(atLatest), most, [...waiting]];
+          const oldest = (await session.query<{ id: string }>(OLDEST, values)).map(({ id }) => id);
+          take(oldest);
+          return oldest.length > 0 ? removeInbound(session, OVER, [oldest]) : walkOn(session, walk);
+        });
+        if (typeof done === "number") return done;
+        // Only now, since what was rolled back has to be examined again.
+        round.goOn(done);
+        return done.isAtEnd ? done.pruned : Math.max(1, done.pruned);
+      },
     });
-    if (typeof done === "number") return done;
-    // Only now, since what was rolled back has to be examined again.
-    round.goOn(done);
-    return done.isAtEnd ? done.pruned : Math.max(1, done.pruned);
-  };
 }
 
-const OLDEST = "SELECT id FROM inbound_messages WHERE id < $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED";
+const OLDEST = `SELECT id FROM inbound_messages WHERE id < $1 AND id <> ALL($3::uuid[])
+  ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED`;
 
 interface Walk {
   /** The id to go on after; "" at the beginning. */
   readonly after: string;
   readonly before: number;
   readonly limit: number;
+  /** Ids of those that stay since they cannot be deleted. */
+  readonly waiting: ReadonlySet<string>;
+  readonly take: (ids: readonly string[]) => void;
 }
 
 /** Examines the next messages, and deletes those of which no webhook is still to be delivered. */
 async function walkOn(
   session: Session,
-  { after, before, limit }: Walk,
+  { after, before, limit, waiting, take }: Walk,
 ): Promise<PrunedStretch & { readonly pruned: number }> {
   const values = [after === "" ? NIL_UUID : after, firstUuidAt(before), limit];
   const rows = await session.query<ExaminedRow>(EXAMINE, values);
-  const over = rows.filter(({ is_telling: isTelling }) => !isTelling).map(({ id }) => id);
+  const over = rows.flatMap(({ id, is_telling: isTelling }) => (isTelling || waiting.has(id) ? [] : [id]));
+  take(over);
   const pruned = over.length > 0 ? await removeInbound(session, OVER, [over]) : 0;
   return { pruned, last: rows.at(-1)?.id ?? after, isAtEnd: rows.length < limit };
 }

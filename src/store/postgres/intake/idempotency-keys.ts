@@ -1,8 +1,10 @@
 import { hash } from "node:crypto";
 import type { Idempotency, RequestAnswer, SavedAnswer } from "../../../core/messages/accept-request.ts";
+import type { Retention } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { isLockTimeout } from "../database/sql-errors.ts";
-import type { Transaction } from "../database/transactions.ts";
+import type { Database, Transaction } from "../database/transactions.ts";
+import { createOldRowDeletion } from "../retention/old-row-deletion.ts";
 
 /** A key with the answer that is to be saved under it. */
 interface NewKey extends Idempotency {
@@ -111,12 +113,13 @@ export function lockKey(session: Transaction, key: Pick<Idempotency, "scope" | "
   session.run("SELECT pg_advisory_xact_lock($1::bigint)", [String(half)]);
 }
 
-/** Deletes at most `limit` expired keys; returns how many. Keys that others have locked are left to the next call. */
-export async function pruneKeys(session: Session, now: number, limit: number): Promise<number> {
-  const rows = await session.query(
-    `DELETE FROM idempotency_keys WHERE name = ANY(ARRAY(SELECT name FROM idempotency_keys WHERE expires_at <= $1
-       ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING 1`,
-    [now, limit],
-  );
-  return rows.length;
+/** `Retention.pruneIdempotencyKeys`. Keys that others have locked are left to the next call. */
+export function createPruneKeys(db: Database): Retention["pruneIdempotencyKeys"] {
+  const prune = createOldRowDeletion(db, {
+    select: `SELECT name AS id FROM idempotency_keys WHERE expires_at <= $1 AND name <> ALL($3::uuid[])
+      ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED`,
+    remove: "DELETE FROM idempotency_keys WHERE name = ANY(ARRAY(SELECT unnest($1::uuid[])))",
+    nameOf: (name) => `idempotency key named ${name}`,
+  });
+  return (now, limit) => prune(now, now, limit);
 }

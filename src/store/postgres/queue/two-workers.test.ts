@@ -62,7 +62,7 @@ async function work(by: Store, world: Ground): Promise<string[]> {
       by.receipts.record(receipts),
       by.queue.stage(now, 50),
       by.queue.expire(now, 50),
-      by.retention.wipeContents(10),
+      by.retention.wipeContents(0, 10),
     ]);
     if (jobs.length === 0 && staged === 0) return done;
   }

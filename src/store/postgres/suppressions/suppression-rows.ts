@@ -3,9 +3,12 @@ import { addressKey } from "../../../core/suppressions/address-key.ts";
 import { firstSoftDay } from "../../../core/suppressions/suppression.ts";
 import { spellingsOf } from "../../address-spellings.ts";
 import type { ErasedForm } from "../../erasures/erased-recipient.ts";
+import type { Retention } from "../../store.ts";
 import { longest } from "../../suppressions/longest-suppressions.ts";
 import { erasedSpellings } from "../../suppressions/suppression-names.ts";
 import type { Session } from "../database/driver.ts";
+import type { Database } from "../database/transactions.ts";
+import { createOldRowDeletion } from "../retention/old-row-deletion.ts";
 
 /**
  * Adds entries inside a transaction. If an address is on the list already, the entry that lasts longer stays, or the older of
@@ -90,17 +93,20 @@ const RENAME = `UPDATE suppressions s SET email = t.email FROM (
     ORDER BY o.account_id, t.email, o.id
   ) AS t WHERE s.id = ANY(ARRAY[t.id])`;
 
-/** Deletes suppressions that have ended, and soft bounces from too long ago to count. Returns how many. */
-export async function pruneSuppressions(session: Session, now: number, limit: number): Promise<number> {
-  const ended = await session.query(ENDED, [now, limit]);
-  const past = await session.query(PAST, [firstSoftDay(now), limit]);
-  return ended.length + past.length;
+/** `Retention.pruneSuppressions`. */
+export function createPruneSuppressions(db: Database): Retention["pruneSuppressions"] {
+  const pruneEnded = createOldRowDeletion(db, {
+    select: `SELECT id FROM suppressions WHERE expires_at <= $1 AND id <> ALL($3::text[])
+      ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED`,
+    remove: "DELETE FROM suppressions WHERE id = ANY(ARRAY(SELECT unnest($1::text[])))",
+    nameOf: (id) => `suppression ${id}`,
+  });
+  const prunePast = createOldRowDeletion(db, {
+    select: `SELECT ctid::text AS id FROM soft_bounces WHERE last_day < $1 AND ctid <> ALL($3::text[]::tid[])
+      ORDER BY last_day LIMIT $2 FOR UPDATE SKIP LOCKED`,
+    remove: "DELETE FROM soft_bounces WHERE ctid = ANY(ARRAY(SELECT unnest($1::text[])::tid))",
+    nameOf: (place) => `soft bounce at ${place}`,
+  });
+  return async (now, limit) =>
+    (await pruneEnded(now, now, limit)) + (await prunePast(firstSoftDay(now), now, limit));
 }
-
-const ENDED = `DELETE FROM suppressions WHERE id = ANY(ARRAY(
-    SELECT id FROM suppressions WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED
-  )) RETURNING 1`;
-
-const PAST = `DELETE FROM soft_bounces WHERE ctid = ANY(ARRAY(
-    SELECT ctid FROM soft_bounces WHERE last_day < $1 ORDER BY last_day LIMIT $2 FOR UPDATE SKIP LOCKED
-  )) RETURNING 1`;

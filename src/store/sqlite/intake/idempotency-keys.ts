@@ -1,17 +1,19 @@
 import { hash } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { Idempotency, RequestAnswer, SavedAnswer } from "../../../core/messages/accept-request.ts";
+import type { Retention } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import { createLateRows } from "../database/row-insert.ts";
+import { createOldRowDeletion } from "../old-row-deletion.ts";
 import { createKeyNumbers } from "./key-numbers.ts";
 
-/** Answers saved under idempotency keys. All but `find` are for use inside a transaction. */
+/** Answers saved under idempotency keys. `find` is for use inside or outside a transaction, `take` inside. */
 export interface IdempotencyKeys {
   find(key: Pick<Idempotency, "scope" | "key" | "now">): SavedAnswer | undefined;
   /** Saves the answer if the key is new or has expired. Otherwise saves nothing, and returns the first answer. */
   take(key: Idempotency, answer: RequestAnswer): SavedAnswer | undefined;
-  /** Deletes those of the oldest `limit` keys that have expired, and returns how many that were. */
-  prune(now: number, limit: number): number;
+  /** Deletes those of the oldest `limit` keys that have expired, in a transaction of its own; see `Retention`. */
+  readonly prune: Retention["pruneIdempotencyKeys"];
 }
 
 /** Longer answers, which are those of batches, are deflated: they are lists of similar entries. */
@@ -86,26 +88,34 @@ function createKeyRows(db: Database) {
 const ENTRIES_PER_ROW = 4;
 
 function createKeyPrune(db: Database): IdempotencyKeys["prune"] {
-  const prune = db.prepare(
-    `DELETE FROM idempotency_keys WHERE number IN (
-       SELECT number FROM (SELECT number, expires_at FROM idempotency_keys ORDER BY number LIMIT ?)
-       WHERE expires_at <= ?)`,
-  );
+  const remove = db.prepare("DELETE FROM idempotency_keys WHERE number = ?");
+  const prune = createOldRowDeletion<{ readonly number: number }, number>(db, {
+    sql: `SELECT number FROM (SELECT number, expires_at FROM idempotency_keys ORDER BY number LIMIT ?2)
+      WHERE expires_at <= ?1`,
+    idOf: ({ number }) => number,
+    nameOf: (number) => `idempotency key number ${number}`,
+    remove: ({ number }) => remove.run(number),
+    atEnd: createNameSweep(db),
+  });
+  return (now, limit) => prune(now, now, limit);
+}
+
+/** Deletes names whose row is gone, which do no harm. In order of name, since many then share a page. */
+function createNameSweep(db: Database): (limit: number, waiting: ReadonlySet<number>) => void {
   const oldest = db.prepare<{ number: number }>(
-    "SELECT number FROM idempotency_keys ORDER BY number LIMIT 1",
+    "SELECT number FROM idempotency_keys ORDER BY number LIMIT ?",
   );
   const end = db.prepare<{ name: Uint8Array }>(
     "SELECT name FROM key_names WHERE name > ? ORDER BY name LIMIT 1 OFFSET ?",
   );
   const sweep = db.prepare("DELETE FROM key_names WHERE name > ? AND name <= ? AND number < ?");
   let last: Uint8Array = START;
-  return (now, limit) => {
-    const rows = prune.run(limit, now);
-    // A name whose row is gone does no harm. Deleted in order of name, since many then share a page.
+  return (limit, waiting) => {
     const to = end.get(last, limit * ENTRIES_PER_ROW)?.name;
-    sweep.run(last, to ?? END, oldest.get()?.number ?? Number.MAX_SAFE_INTEGER);
+    // Also those of rows that cannot be deleted: these have expired.
+    const first = oldest.all(waiting.size + 1).find(({ number }) => !waiting.has(number));
+    sweep.run(last, to ?? END, first?.number ?? Number.MAX_SAFE_INTEGER);
     last = to ?? START;
-    return rows;
   };
 }
 

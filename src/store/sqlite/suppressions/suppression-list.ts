@@ -3,6 +3,7 @@ import { addressKey } from "../../../core/suppressions/address-key.ts";
 import { countSoftBounce, firstSoftDay, isSoftLimit } from "../../../core/suppressions/suppression.ts";
 import { spellingsOf } from "../../address-spellings.ts";
 import type { MessageRow } from "../../messages/message-rows.ts";
+import type { Retention } from "../../store.ts";
 import {
   deliveredTo,
   type LearntSuppression,
@@ -14,9 +15,10 @@ import { longest } from "../../suppressions/longest-suppressions.ts";
 import { erasedSpellings } from "../../suppressions/suppression-names.ts";
 import type { Database } from "../database/database.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
+import { createOldRowDeletion } from "../old-row-deletion.ts";
 import type { AccountCache, AccountEntry } from "../records/account-cache.ts";
 
-/** The suppression lists, for use inside a transaction. Bounces of sandbox accounts are ignored, since they are simulated. */
+/** The suppression lists, all but `prune` for use inside a transaction. Bounces of sandbox accounts are ignored, since they are simulated. */
 export interface SuppressionList {
   /** Adds what a receipt says of a recipient. */
   learn(message: Pick<MessageRow, "id" | "account">, word: LearntSuppression): void;
@@ -26,7 +28,8 @@ export interface SuppressionList {
   forgive(message: Pick<MessageRow, "account">, email: string): void;
   /** Returns how many were added or made to last longer. */
   add(suppressions: readonly Suppression[]): number;
-  prune(now: number, limit: number): number;
+  /** In transactions of its own; see `Retention`. */
+  readonly prune: Retention["pruneSuppressions"];
 }
 
 export interface SuppressionListParts {
@@ -66,7 +69,7 @@ export function createSuppressionList(
     },
     forgive,
     add,
-    prune: (now, limit) => removeEnded(now, limit) + softBounces.prune(now, limit),
+    prune: async (now, limit) => (await removeEnded(now, limit)) + (await softBounces.prune(now, limit)),
   };
 }
 
@@ -93,16 +96,19 @@ function createRows(db: Database, erasedNames: ErasedNames) {
   };
   const save = ({ id, accountId, email, reason, source, expiresAt, createdAt }: Suppression): boolean =>
     upsert.run(id, accountId, email, reason, source ?? null, expiresAt ?? null, createdAt) > 0;
-  const ended = db.prepare(
-    `DELETE FROM suppressions WHERE id IN
-       (SELECT id FROM suppressions WHERE expires_at IS NOT NULL AND expires_at <= ? LIMIT ?)`,
-  );
+  const remove = db.prepare("DELETE FROM suppressions WHERE id = ?");
+  const prune = createOldRowDeletion<{ readonly id: string }, string>(db, {
+    sql: "SELECT id FROM suppressions WHERE expires_at IS NOT NULL AND expires_at <= ? LIMIT ?",
+    idOf: ({ id }) => id,
+    nameOf: (id) => `suppression ${id}`,
+    remove: ({ id }) => remove.run(id),
+  });
   return {
     add(suppressions: readonly Suppression[]): number {
       const named = suppressions.map((each) => ({ ...each, email: nameFor(each.accountId, each.email) }));
       return longest(named).filter(save).length;
     },
-    removeEnded: (now: number, limit: number) => ended.run(now, limit),
+    removeEnded: (now: number, limit: number) => prune(now, now, limit),
   };
 }
 
@@ -115,10 +121,12 @@ function createSoftBounces(db: Database) {
      ON CONFLICT (account_id, email) DO UPDATE SET days = excluded.days, last_day = excluded.last_day`,
   );
   const remove = db.prepare("DELETE FROM soft_bounces WHERE account_id = ? AND email = ?");
-  const prune = db.prepare(
-    `DELETE FROM soft_bounces WHERE (account_id, email) IN
-       (SELECT account_id, email FROM soft_bounces WHERE last_day < ? LIMIT ?)`,
-  );
+  const prune = createOldRowDeletion<{ readonly account_id: string; readonly email: string }, string>(db, {
+    sql: "SELECT account_id, email FROM soft_bounces WHERE last_day < ? LIMIT ?",
+    idOf: (row) => `${row.account_id} ${row.email}`,
+    nameOf: (id) => `a soft bounce in account ${id.split(" ")[0]}`,
+    remove: (row) => remove.run(row.account_id, row.email),
+  });
 
   return {
     /** Counts one more soft bounce. Returns whether that reaches the limit. */
@@ -131,6 +139,6 @@ function createSoftBounces(db: Database) {
       return isOver;
     },
     forget: ({ account }: AccountEntry, email: string) => void remove.run(account.id, email),
-    prune: (now: number, limit: number) => prune.run(firstSoftDay(now), limit),
+    prune: (now: number, limit: number) => prune(firstSoftDay(now), now, limit),
   };
 }

@@ -1,0 +1,101 @@
+import { expect, test } from "bun:test";
+import type { Retention } from "../store.ts";
+import { untilPassed } from "./damaged-row.contract.ts";
+import { piece } from "./inbound.contract.ts";
+import { DAY, HOUR, inWorld, type OpenStore, type World } from "./world.contract.ts";
+
+interface Upkeep {
+  readonly name: string;
+  /** What the log calls the row that fails. */
+  readonly told: RegExp;
+  /** Stores three old rows, and says which changes of one of them are refused. */
+  readonly fill: (world: World) => Promise<Parameters<World["inside"]["refuse"]>>;
+  readonly run: (retention: Retention, now: number) => Promise<number>;
+}
+
+const UPKEEP: readonly Upkeep[] = [
+  {
+    name: "an idempotency key that cannot be deleted",
+    told: /^idempotency key \S+ \S+, put off for 3600 s: damaged/,
+    async fill(world) {
+      for (const body of ["first", "bad", "last"])
+        await world.sms({ idempotency: { ...world.key(body), answer: { status: 202, body } } });
+      return ["DELETE", "idempotency_keys", "OLD.body = 'bad'"];
+    },
+    run: (retention, now) => retention.pruneIdempotencyKeys(now, 10),
+  },
+  {
+    name: "a suppression that cannot be deleted",
+    told: /^suppression [-\da-f]{36}, put off for 3600 s: damaged/,
+    async fill({ store, account, clock, id }) {
+      const entry = { accountId: account.id, reason: "manual", createdAt: clock.now } as const;
+      const expiresAt = clock.now + HOUR;
+      const emails = ["first@example.org", "bad@example.org", "last@example.org"];
+      await store.suppressions.add(emails.map((email) => ({ ...entry, id: id(), email, expiresAt })));
+      return ["DELETE", "suppressions", "OLD.email = 'bad@example.org'"];
+    },
+    run: (retention, now) => retention.pruneSuppressions(now, 10),
+  },
+  {
+    name: "a soft bounce that cannot be deleted",
+    told: /^a? ?soft bounce (in account|at) \S+, put off for 3600 s: damaged/,
+    async fill({ inside, account }) {
+      for (const email of ["first", "bad", "last"])
+        await inside.change(`INSERT INTO soft_bounces (account_id, email, days, last_day)
+          VALUES ('${account.id}', '${email}@example.org', 1, 1)`);
+      return ["DELETE", "soft_bounces", "OLD.email = 'bad@example.org'"];
+    },
+    run: (retention, now) => retention.pruneSuppressions(now, 10),
+  },
+  {
+    name: "an inbound message that cannot be deleted",
+    told: /message [-\da-f]{36}, put off for \d+ s: damaged/,
+    async fill(world) {
+      const texts = ["first", "bad", "last"];
+      await world.store.inbound.receive(texts.map((text) => ({ ...piece(world), text })));
+      return ["DELETE", "inbound_messages", "OLD.text = 'bad'"];
+    },
+    run: (retention, now) => retention.pruneInbound({ before: now, atLatest: 0, limit: 10 }),
+  },
+  {
+    name: "a body that cannot be wiped",
+    told: /^content \S+, put off for 3600 s: damaged/,
+    async fill(world) {
+      for (const to of [
+        ["+911", "+912"],
+        ["+913", "+914", "+915"],
+        ["+916", "+917"],
+      ])
+        await world.sms({ to });
+      for (const job of await world.claim(7)) await world.settle(job);
+      return ["UPDATE", "contents", "OLD.messages = 3"];
+    },
+    run: (retention, now) => retention.wipeContents(now, 10),
+  },
+];
+
+export function damagedUpkeepContract(open: OpenStore): void {
+  for (const { name, told, fill, run } of UPKEEP)
+    test(
+      `${name} keeps no others, is named in the log, and goes once it can`,
+      inWorld(open, async (world) => {
+        const refused = await fill(world);
+        world.clock.now += 2 * DAY;
+        const runAll = async () => {
+          const all = { count: 0, putOff: [] as string[] };
+          for (let last = 1; last > 0; all.count += last) {
+            const { value, putOff } = await untilPassed(() => run(world.store.retention, world.clock.now));
+            last = value;
+            all.putOff.push(...putOff);
+          }
+          return all;
+        };
+        const allow = await world.inside.refuse(...refused);
+        const { putOff } = await runAll().finally(allow);
+        expect(putOff).toEqual([expect.stringMatching(told)]);
+        // By then, walks over old messages have begun anew as well.
+        world.clock.now += 6 * HOUR;
+        expect(await runAll()).toEqual({ count: 1, putOff: [] });
+      }),
+    );
+}
