@@ -98,4 +98,43 @@ export function damagedUpkeepContract(open: OpenStore): void {
         expect(await runAll()).toEqual({ count: 1, putOff: [] });
       }),
     );
+
+  test(
+    "an erasure of which a row cannot be erased is not called done until it is, and keeps no others waiting",
+    inWorld(open, async (world) => {
+      const { store, account, clock } = world;
+      const [bad, good] = ["+14155550191", "+14155550192"];
+      const [first = "", last = ""] = [
+        ...(await world.sms({ to: [bad] })),
+        ...(await world.sms({ to: [good] })),
+      ];
+      const texts = [bad, good].map((from) => ({ ...piece(world), from }));
+      await store.inbound.receive(texts);
+      const ask = (recipient: string) => {
+        const request = { id: world.id(), salt: "s", digest: "d", createdAt: clock.now };
+        return store.erasures.create({ ...request, recipient });
+      };
+      const [theirs, others] = [await ask(bad), await ask(good)];
+      const isDone = async ({ id }: { id: string }) =>
+        (await store.erasures.find(id))?.completedAt !== undefined;
+      const isThere = async (id: string) =>
+        (await store.messages.find({ accountId: account.id, channel: "sms", id })) !== undefined;
+      const putOff: string[] = [];
+      const advanceAll = async () => {
+        for (let moved = 1; moved > 0; ) {
+          const told = await untilPassed(() => store.erasures.advance(clock.now, 10));
+          putOff.push(...told.putOff);
+          moved = told.value;
+        }
+      };
+      const allow = await world.inside.refuse("DELETE", "inbound_messages", `OLD.sender = '${bad}'`);
+      await advanceAll().finally(allow);
+      expect(putOff).toEqual([expect.stringMatching(/^erasure \S+, a part of it put off: damaged/)]);
+      expect([await isThere(first), await isThere(last)]).toEqual([false, false]);
+      expect([await isDone(theirs), await isDone(others)]).toEqual([false, true]);
+      clock.now += HOUR;
+      await advanceAll();
+      expect([putOff.length, await isDone(theirs)]).toEqual([1, true]);
+    }),
+  );
 }

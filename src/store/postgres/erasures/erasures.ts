@@ -1,9 +1,12 @@
 import type { ListOrder } from "../../../core/lists/list-order.ts";
+import { createErasing, type ErasingParts } from "../../erasures/erasing.ts";
 import {
   BEFORE_ALL,
   currentWalk,
   type ErasureRow,
   type ErasureTask,
+  hasPassedOver,
+  passedWalk,
   type Stretch,
   toErasure,
 } from "../../erasures/erasure-work.ts";
@@ -74,23 +77,43 @@ function createAdvance(session: Session, { changes, erasedNames }: EraseParts): 
     eraseParts,
     ...createSuppressionErasures(erasedNames),
   ];
+  const erasing = createErasing();
+  const pass = (row: ErasureRow) => session.query(GO_TO, [passedWalk(row), row.id, row.walk, row.position]);
   // Asks without a transaction first: there is hardly ever an erasure under way.
   return async (now, looks) => {
     const isAny =
       (await session.query("SELECT 1 FROM erasures WHERE completed_at IS NULL LIMIT 1")).length > 0;
     if (!isAny) return 0;
-    return changes((session, log) => eraseOn(session, walks, { now, looks, log }));
+    return erasing({
+      now,
+      looks,
+      erase: (most, parts) =>
+        changes((session, log) => eraseOn(session, walks, { now, looks: most, log, ...parts })),
+      pass,
+    });
   };
+}
+
+interface ErasingOn extends ErasingParts {
+  readonly now: number;
+  readonly looks: number;
+  readonly log: MessageLog;
 }
 
 async function eraseOn(
   session: Session,
   walks: readonly Walk[],
-  { now, looks, log }: { readonly now: number; readonly looks: number; readonly log: MessageLog },
+  { now, looks, log, waiting, take, waitLonger }: ErasingOn,
 ): Promise<number> {
-  const [row] = await session.query<ErasureRow>(UNDER_WAY);
+  const [row] = await session.query<ErasureRow>(UNDER_WAY, [waiting]);
   if (!row) return 0;
+  take(row);
   const current = currentWalk(row, walks);
+  if (!current && hasPassedOver(row)) {
+    waitLonger(row.id);
+    await session.query(GO_TO, [0, row.id, row.walk, row.position]);
+    return 1;
+  }
   if (!current) {
     await session.query("UPDATE erasures SET completed_at = $1, recipient = NULL WHERE id = $2", [
       now,
@@ -105,7 +128,9 @@ async function eraseOn(
   return isBlocked ? 0 : 1;
 }
 
-const UNDER_WAY = `SELECT * FROM erasures WHERE completed_at IS NULL ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED`;
+const GO_TO = "UPDATE erasures SET walk = $1, position = '' WHERE id = $2 AND walk = $3 AND position = $4";
+
+const UNDER_WAY = `SELECT * FROM erasures WHERE completed_at IS NULL AND id <> ALL($1::text[]) ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED`;
 
 const ADVANCE = `UPDATE erasures SET walk = $1, position = $2, erased = erased + $3, redacted = redacted + $4
   WHERE id = $5`;

@@ -1,9 +1,12 @@
 import type { ListOrder } from "../../../core/lists/list-order.ts";
+import { createErasing, type ErasingParts } from "../../erasures/erasing.ts";
 import {
   BEFORE_ALL,
   currentWalk,
   type ErasureRow,
   type ErasureTask,
+  hasPassedOver,
+  passedWalk,
   type Stretch,
   toErasure,
 } from "../../erasures/erasure-work.ts";
@@ -70,17 +73,29 @@ function createAdvance(db: Database, parts: EraseParts): Erasures["advance"] {
     createFreePageErasure(db),
   ];
   const underWay = db.prepare<ErasureRow>(
-    "SELECT * FROM erasures WHERE completed_at IS NULL ORDER BY id LIMIT 1",
+    `SELECT * FROM erasures WHERE completed_at IS NULL AND id NOT IN (SELECT value FROM json_each(?))
+     ORDER BY id LIMIT 1`,
   );
   const advance = db.prepare(
     "UPDATE erasures SET walk = ?, position = ?, erased = erased + ?, redacted = redacted + ? WHERE id = ?",
   );
   const complete = db.prepare("UPDATE erasures SET completed_at = ?, recipient = NULL WHERE id = ?");
 
-  const erase = (now: number, looks: number): number => {
-    const row = underWay.get();
+  const goTo = db.prepare(
+    "UPDATE erasures SET walk = ?, position = '' WHERE id = ? AND walk = ? AND position = ?",
+  );
+  const pass = (row: ErasureRow) => db.write(() => goTo.run(passedWalk(row), row.id, row.walk, row.position));
+  const erasing = createErasing();
+
+  const erase = (now: number, looks: number, { waiting, take, waitLonger }: ErasingParts): number => {
+    const row = underWay.get(JSON.stringify(waiting));
     if (!row) return 0;
+    take(row);
     const current = currentWalk(row, walks);
+    if (!current && hasPassedOver(row)) {
+      waitLonger(row.id);
+      return goTo.run(0, row.id, row.walk, row.position);
+    }
     if (!current) return complete.run(now, row.id);
     const { next, isBlocked, erased = 0, redacted = 0 } = current.walk(current.task, row.position, looks);
     const number = next === undefined ? row.walk + 1 : row.walk;
@@ -90,13 +105,18 @@ function createAdvance(db: Database, parts: EraseParts): Erasures["advance"] {
   // True at the start: an erasure may have ended just before the last process did.
   let mustEmptyWal = true;
   // Asks in a read first: there is hardly ever an erasure under way.
-  return async (now, limit) => {
-    const isAny = await db.read(() => underWay.get() !== undefined);
+  return async (now, looks) => {
+    const isAny = await db.read(() => underWay.get("[]") !== undefined);
     if (!isAny) {
       if (mustEmptyWal) mustEmptyWal = !(await db.outsideTransaction(() => emptyWal(db)));
       return 0;
     }
     mustEmptyWal = true;
-    return db.write(() => erase(now, limit), limit);
+    return erasing({
+      now,
+      looks,
+      erase: (most, parts) => db.write(() => erase(now, most, parts), most),
+      pass,
+    });
   };
 }
