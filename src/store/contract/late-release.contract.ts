@@ -187,6 +187,24 @@ export function lateReleaseContract(open: OpenStore): void {
   );
 
   test(
+    "so is the recipient of a job that alone is in doubt for its sake, where another one has been sent before",
+    inWorld(open, async (world) => {
+      await world.store.records.setSettings(world.account.id, { on_unconfirmed: "hold" });
+      const parts = ["a@a.test", "b@b.test"].map((address) => ({ status: "pending", address }) as const);
+      await world.email({ parts, jobs: [{ queue: QUEUE }] });
+      const again = { kind: "again", dueAt: world.clock.now } as const;
+      await world.settle(await world.claimOne(), { outcomes: [sent("a-1"), deferred()], next: again });
+      const slow = await nextJob(world);
+      await hold(world, { ...(await nextJob(world)), parts: [1] }, slow.claim);
+      expect(await tellUnsent(world, slow)).toBe(true);
+      world.clock.now += HOUR;
+      await world.store.queue.stage(world.clock.now, 10);
+      const { progress } = await world.claimOne();
+      expect(progress.parts).toMatchObject([{ status: "sent" }, { status: "pending" }]);
+    }),
+  );
+
+  test(
     "nothing of it is where another attempt may have sent it, or it is over",
     inWorld(open, async (world) => {
       const [id = ""] = await world.sms();
