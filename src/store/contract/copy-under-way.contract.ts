@@ -65,9 +65,12 @@ export function copyUnderWayContract(open: OpenStore): void {
   test(
     "if the same one was sending it again, and does not answer, the message ends by what it told",
     inWorld(open, async (world) => {
-      const { id, job } = await failedMeanwhile(world);
+      const error = { code: "receipt.undeliv", message: "the SMSC reported UNDELIV, error 27" };
+      const { id, job } = await failedMeanwhile(world, { error, raw: "stat:UNDELIV err:27" });
       await world.settle(job, triedBy(world, CONNECTOR, unconfirmed()));
-      expect(await world.status(id)).toBe("undelivered");
+      expect((await world.message(id)).progress).toMatchObject({ status: "undelivered", error });
+      const entry = (await world.store.messages.timeline({ id }))?.at(-1);
+      expect(entry).toMatchObject({ error, detail: { raw: "stat:UNDELIV err:27" } });
       expect(await world.store.receipts.countParked()).toBe(0);
     }),
   );
