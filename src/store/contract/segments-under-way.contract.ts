@@ -1,6 +1,6 @@
 /** An SMS of several segments that are sent again, while something is told of one of them. */
 import { expect, test } from "bun:test";
-import type { Receipt } from "../../core/messages/outcome.ts";
+import type { PartOutcome, Receipt } from "../../core/messages/outcome.ts";
 import { partReference } from "../../core/receipts/short-reference.ts";
 import { nextJob, OTHER, TO, triedBy } from "./copies-world.contract.ts";
 import {
@@ -15,11 +15,16 @@ import {
 } from "./world.contract.ts";
 
 export function segmentsUnderWayContract(open: OpenStore): void {
-  /** Two segments that have not been answered: while another connector sends both again, the answer to the first comes. */
-  async function answeredMeanwhile(world: World) {
+  /**
+   * Two segments that have not been answered: while another connector sends both again, the answer to the first comes. `isKnown`: the
+   * id of the second is known without an answer.
+   */
+  async function answeredMeanwhile(world: World, isKnown = false) {
     const [id = ""] = await world.sms();
     const silent = triedBy(world, CONNECTOR, unconfirmed());
-    await world.settle(await world.claimOne(), { ...silent, outcomes: [unconfirmed(), unconfirmed()] });
+    const second = isKnown ? { ...unconfirmed(), providerMessageIds: [`a-1 ${id}`] } : unconfirmed();
+    const outcomes = [unconfirmed(), second as PartOutcome];
+    await world.settle(await world.claimOne(), { ...silent, outcomes });
     const job = await nextJob(world);
     await answerLate(world, id, 0);
     expect(await world.status(id)).toBe("sending");
@@ -78,10 +83,11 @@ export function segmentsUnderWayContract(open: OpenStore): void {
         "a receipt": (id: string) =>
           world.receive(`a-1 ${id}`, { recipient: TO, reference: partReference(id, 1) }),
         "a late answer": (id: string) => answerLate(world, id, 1),
+        "a known id": (id: string) => world.receive(`a-1 ${id}`),
       };
-      for (const hear of Object.values(heard))
+      for (const [what, hear] of Object.entries(heard))
         for (const status of ["failed", "undelivered"] as const) {
-          const { id } = await answeredMeanwhile(world);
+          const { id } = await answeredMeanwhile(world, what === "a known id");
           await fail(world, id, status);
           world.clock.now += 120 * SECOND;
           await world.store.queue.stage(world.clock.now, 10);
@@ -92,6 +98,23 @@ export function segmentsUnderWayContract(open: OpenStore): void {
           await world.store.queue.stage(world.clock.now, 10);
           expect(await world.claim()).toEqual([]);
         }
+    }),
+  );
+
+  test(
+    "it does not while the other is still sending it, whatever is heard of the rest",
+    inWorld(open, async (world) => {
+      for (const isKnown of [true, false]) {
+        const { id, job } = await answeredMeanwhile(world, isKnown);
+        await fail(world, id, "failed");
+        if (!isKnown) await answerLate(world, id, 1);
+        await world.receive(`a-1 ${id}`);
+        expect(await world.status(id)).toBe("sent");
+        const outcomes = [sent(`b-0 ${id}`), sent(`b-1 ${id}`)];
+        await world.settle(job, { connectorId: OTHER, outcomes });
+        await world.receive(`b-0 ${id}`, { connectorId: OTHER });
+        expect(await world.status(id)).toBe("delivered");
+      }
     }),
   );
 
