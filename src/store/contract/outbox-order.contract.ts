@@ -43,7 +43,7 @@ export function outboxOrderContract(open: OpenStore): void {
   test(
     "each event of several batches goes to the URL of its own batch, with its metadata, and once",
     inWorld(open, async (world) => {
-      const wanted: unknown[] = [];
+      const wanted: string[][] = [];
       for (const order of ["a", "b"]) {
         const content = { callbackUrl: `https://${laneOf(world).host}/${order}`, metadata: { order } };
         for (const id of await world.sms({ to: ["+911", "+912"], content }))
