@@ -1,12 +1,10 @@
 import type { Clock } from "../../core/clock.ts";
 import { readSetting, type StoredSettings } from "../../core/records/settings.ts";
+import { createFreshCache } from "../../core/work/fresh-cache.ts";
 import type { Records } from "../../store/store.ts";
 import { parseRange, type Range } from "./address-rules.ts";
 import type { Resolver } from "./find-addresses.ts";
 import { createOutboundHttp, type OutboundHttp } from "./outbound-http.ts";
-
-/** Within this time a changed setting takes effect. */
-const SETTINGS_AGE_MS = 1_000;
 
 export interface ConfiguredHttpDeps {
   readonly records: Pick<Records, "settings">;
@@ -17,31 +15,21 @@ export interface ConfiguredHttpDeps {
   readonly onError: (error: unknown) => void;
 }
 
-/** `OutboundHttp` that follows the instance's settings. */
+/** `OutboundHttp` that follows the instance's settings, within a second. */
 export function createConfiguredHttp(deps: ConfiguredHttpDeps): OutboundHttp {
-  const { clock, records } = deps;
+  const cache = createFreshCache<OutboundHttp>({ clock: deps.clock, maxEntries: 1 });
   let current: { readonly http: OutboundHttp; readonly settings: HttpSettings } | undefined;
-  let readAt = Number.NEGATIVE_INFINITY;
-  let reading: Promise<OutboundHttp> | undefined;
 
-  const refresh = async () => {
-    const settings = toHttpSettings(await records.settings(undefined));
-    readAt = clock.monotonicMs();
+  const read = async () => {
+    const settings = toHttpSettings(await deps.records.settings(undefined));
     if (!current || !isSame(current.settings, settings)) {
       current?.http.close();
       current = { settings, http: open(deps, settings) };
     }
     return current.http;
   };
-  const latest = (): OutboundHttp | Promise<OutboundHttp> => {
-    if (current && clock.monotonicMs() - readAt < SETTINGS_AGE_MS) return current.http;
-    reading ??= refresh().finally(() => {
-      reading = undefined;
-    });
-    return reading;
-  };
   return {
-    post: async (request) => (await latest()).post(request),
+    post: async (request) => (await cache.get("http", read)).post(request),
     close: () => current?.http.close(),
   };
 }
