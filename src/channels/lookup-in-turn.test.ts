@@ -86,7 +86,7 @@ test("after each session that was lost, or that did not come about, it is the ne
       return {} as Session;
     },
     onStatus() {},
-    gate: createCredentialGate(clock, () => {}),
+    gate: createCredentialGate(clock),
     rivals: createRivals(clock),
     nobodyWaits: async () => {},
   });
