@@ -100,7 +100,7 @@ export function stageChore(queue: Pick<Queue, "nextDueAt" | "stage">, sweeper: (
     name: "stage",
     everyMs: 100,
     async run(now) {
-      const nextDueAt = await queue.nextDueAt();
+      const nextDueAt = await queue.nextDueAt(now);
       return nextDueAt !== undefined && nextDueAt <= now ? queue.stage(now, CHUNK, sweeper()) : 0;
     },
   };

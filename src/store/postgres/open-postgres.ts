@@ -1,3 +1,4 @@
+import type { Clock } from "../../core/clock.ts";
 import type { Lane } from "../../core/webhooks/webhook-outbox.ts";
 import { createNotifier } from "../notifier.ts";
 import type { OnMigration } from "../on-migration.ts";
@@ -157,7 +158,7 @@ function createStore(closable: ClosableDatabase, { clock, vault }: PostgresOptio
       list: createMessageList(db),
       cancel: createCancel(shared.changes),
     },
-    queue: createQueue(closable, shared),
+    queue: createQueue(closable, shared, clock),
     outbox: createOutbox(closable, notifiers.webhooks),
     push: createPush(db, clock),
     records: createRecords(underKey(db, vault), { vault, erasedNames, clock }),
@@ -191,17 +192,17 @@ function createRetention(db: Database, days: Days): Store["retention"] {
 }
 
 /** Settlements share commits, as accepts do. */
-function createQueue(closable: ClosableDatabase, shared: Shared): Store["queue"] {
+function createQueue(closable: ClosableDatabase, shared: Shared, clock: Clock): Store["queue"] {
   const { database: db } = closable;
   const { changes, changesWithin, queues, erasedNames } = shared;
   const settle = createSettle({ changes: changesWithin, erasedNames });
   const release = createRelease(changes, queues);
   return {
-    claim: createClaim(db, { erasedNames, release, queues }),
+    claim: createClaim(db, { clock, erasedNames, release, queues }),
     release,
     ...createMove(db, queues),
     settle: (settlements) => closable.admit(() => settle(settlements)),
-    ...createStage(db, shared),
+    ...createStage(db, { ...shared, clock }),
     expire: createExpire(db, shared),
     backlog: createBacklog(db),
     onReady: queues.onReady,

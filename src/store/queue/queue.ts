@@ -51,8 +51,11 @@ export interface Queue {
    * a `sweeper`, nothing is in flight here. Returns how many jobs it moved, at most `limit`.
    */
   stage(now: number, limit: number, sweeper?: Sweeper): Promise<number>;
-  /** When the next waiting job is due; `undefined` if no job waits. */
-  nextDueAt(): Promise<number | undefined>;
+  /**
+   * When the next waiting job is due; `undefined` if no job waits. If `now` is given, a job that has been due for more than ten seconds may
+   * be overlooked for a while, by this call and by `stage`, where a look at all would be slow.
+   */
+  nextDueAt(now?: number): Promise<number | undefined>;
   /**
    * Ends ready jobs whose delivery window is over. An SMS becomes `expired`; a recipient of an email `bounced` if its server
    * deferred it at the last attempt, else `failed`. Returns how many jobs it ended, at most `limit`.

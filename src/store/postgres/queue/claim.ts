@@ -1,3 +1,4 @@
+import type { Clock } from "../../../core/clock.ts";
 import type { ClaimedJob, ClaimRequest } from "../../../core/queue/claimed-job.ts";
 import type { Account } from "../../../core/records/accounts.ts";
 import { isOfSandbox } from "../../../core/records/routes.ts";
@@ -14,31 +15,35 @@ import type { ErasedNames } from "../erasures/erased-names.ts";
 import { readSettings } from "../records/account-settings.ts";
 import { findOptedOut } from "../suppressions/opt-outs.ts";
 import { createDoubtfulClaims, isLeased } from "./doubtful-claims.ts";
+import { createLines } from "./lines.ts";
 import { putOffClaimed } from "./put-off.ts";
 import type { Queues } from "./queues.ts";
-import { type LeasedRow, takeJobs } from "./take-jobs.ts";
-
-/** For how many queues to remember the flow that the last claim ended with. */
-const MAX_QUEUES = 10_000;
+import { type LeasedRow, placeOf, type Taken, takeJobs } from "./take-jobs.ts";
 
 interface ClaimParts {
+  readonly clock: Clock;
   readonly erasedNames: ErasedNames;
   readonly release: Queue["release"];
   readonly queues: Pick<Queues, "notify">;
 }
 
 /** `Queue.claim`. */
-export function createClaim(db: Database, { erasedNames, release, queues }: ClaimParts): Queue["claim"] {
-  const lastFlow = new Map<string, number>();
+export function createClaim(
+  db: Database,
+  { clock, erasedNames, release, queues }: ClaimParts,
+): Queue["claim"] {
+  const lines = createLines(db, clock);
   const doubts = createDoubtfulClaims(db, release);
   const claimSome = async (request: ClaimRequest, take: Take) => {
     const { queue } = request;
     const tries: Claimed[] = [];
-    const { claimed, last } = await db
+    const { claimed, taken } = await db
       .transaction(
         async (session) => {
-          const after = lastFlow.get(queue) ?? -1;
-          const tried = await claimNow(session, erasedNames, { request, after, take });
+          const start = lines.startOf(queue);
+          const taken = await lines.timed(queue, start, () => takeJobs(session, request, start));
+          take(taken.jobs);
+          const tried = { claimed: await toClaims(session, erasedNames, { queue, jobs: taken.jobs }), taken };
           tries.push(tried);
           return tried;
         },
@@ -48,9 +53,8 @@ export function createClaim(db: Database, { erasedNames, release, queues }: Clai
         if (error instanceof OutcomeUnknown) doubts.add({ request, claimed: tries.at(-1)?.claimed ?? [] });
         throw error;
       });
-    if (lastFlow.size >= MAX_QUEUES) lastFlow.clear();
     // Only after the commit: after a claim that failed, the next one begins where that one did.
-    lastFlow.set(queue, last);
+    lines.note(queue, { places: taken.jobs.map(placeOf), last: taken.last });
     return claimed;
   };
   return async (request) => {
@@ -72,17 +76,16 @@ type Take = (jobs: readonly LeasedRow[]) => void;
 
 interface Claimed {
   readonly claimed: readonly ClaimedJob[];
-  readonly last: number;
+  readonly taken: Taken;
 }
 
-async function claimNow(
+/** Marks the messages of jobs that were taken as `sending`, and reads what is to be sent. */
+async function toClaims(
   session: Transaction,
   erasedNames: ErasedNames,
-  { request, after, take }: { readonly request: ClaimRequest; readonly after: number; readonly take: Take },
-): Promise<Claimed> {
-  const { jobs, last } = await takeJobs(session, request, after);
-  take(jobs);
-  if (jobs.length === 0) return { claimed: [], last };
+  { queue, jobs }: { readonly queue: string; readonly jobs: readonly LeasedRow[] },
+): Promise<readonly ClaimedJob[]> {
+  if (jobs.length === 0) return [];
   const ids = [...new Set(jobs.map((job) => job.message_id))].sort();
   session.run(SENDING, [ids]);
   const found = await session.query<FoundRow>(FIND, [ids]);
@@ -93,13 +96,11 @@ async function claimNow(
     optedOutOf(session, erasedNames, found),
     readSettings(session, accountIds),
   ]);
-  const claimed = jobs.flatMap((job) => {
+  return jobs.flatMap((job) => {
     const message = messages.get(job.message_id);
     if (!message) return [];
-    const { queue } = request;
     return [toClaimed(job, { message, queue, optedOut, settings: settingsOf(message.account_id) })];
   });
-  return { claimed, last };
 }
 
 /**

@@ -1,6 +1,7 @@
-import type { ClaimRequest } from "../../../core/queue/claimed-job.ts";
+import type { ClaimRequest, PlaceInLine } from "../../../core/queue/claimed-job.ts";
 import type { InterruptionRow } from "../../queue/interruptions.ts";
 import type { Session } from "../database/driver.ts";
+import type { LineStart } from "./lines.ts";
 
 export interface LeasedRow extends InterruptionRow {
   readonly id: number;
@@ -21,39 +22,49 @@ export interface Taken {
 /**
  * Leases ready jobs of all flows in equal shares, skipping those that another process is just taking. A loose scan of the
  * index steps from flow to flow, so the cost is that of the flows visited and the jobs taken, however many wait behind.
- *
- * @param after the flow behind which to begin
  */
-export async function takeJobs(
-  session: Session,
-  { queue, limit, now, leaseMs, process }: ClaimRequest,
-  after: number,
-): Promise<Taken> {
+export async function takeJobs(session: Session, request: ClaimRequest, start: LineStart): Promise<Taken> {
+  const { queue, limit, now, leaseMs, process } = request;
   const jobs: LeasedRow[] = [];
-  let last = after;
-  let flows = await flowsFrom(session, { queue, after, limit });
-  while (jobs.length < limit && flows.length > 0) {
-    const wanted = shares(limit - jobs.length, flows);
+  let last = start.after;
+  let heads = await findHeads(session, request, start);
+  while (jobs.length < limit && heads.length > 0) {
+    const wanted = shares(limit - jobs.length, heads);
     const rows = await session.query<LeasedRow>(LEASE, [
       queue,
-      wanted.map(({ flow }) => flow),
+      ...columnsOf(wanted.map(({ head }) => head)),
       wanted.map(({ count }) => count),
       now + leaseMs,
       process ?? null,
     ]);
-    const ofFlow = Map.groupBy(rows, ({ flow }) => flow);
-    jobs.push(...wanted.flatMap(({ flow }) => (ofFlow.get(flow) ?? []).toSorted(byDeadline)));
-    last = wanted.at(-1)?.flow ?? last;
-    const withMore = wanted.flatMap(({ flow, count }) => (ofFlow.get(flow)?.length === count ? [flow] : []));
+    const ofFlow = Map.groupBy(rows.toSorted(byDeadline), ({ flow }) => flow);
+    jobs.push(...wanted.flatMap(({ head }) => ofFlow.get(head.flow) ?? []));
+    last = wanted.at(-1)?.head.flow ?? last;
+    const withMore = wanted.flatMap(({ head: { flow }, count }) => {
+      const taken = ofFlow.get(flow)?.at(count - 1);
+      return taken ? [placeOf(taken)] : [];
+    });
     // Flows that were not asked come first: the others may have nothing left.
-    flows = [...flows.slice(wanted.length), ...withMore];
+    heads = [...heads.slice(wanted.length), ...withMore];
   }
   return { jobs, last };
 }
 
-function shares(left: number, flows: readonly number[]): { flow: number; count: number }[] {
-  const share = Math.max(1, Math.floor(left / flows.length));
-  return flows.slice(0, left).map((flow) => ({ flow, count: share }));
+export function placeOf({ flow, deadline, id }: LeasedRow): PlaceInLine {
+  return { flow, deadline, jobId: id };
+}
+
+function shares(left: number, heads: readonly PlaceInLine[]): { head: PlaceInLine; count: number }[] {
+  const share = Math.max(1, Math.floor(left / heads.length));
+  return heads.slice(0, left).map((head) => ({ head, count: share }));
+}
+
+function columnsOf(places: readonly PlaceInLine[]) {
+  return [
+    places.map(({ flow }) => flow),
+    places.map(({ deadline }) => deadline),
+    places.map(({ jobId }) => jobId),
+  ];
 }
 
 function byDeadline(one: LeasedRow, other: LeasedRow): number {
@@ -62,37 +73,74 @@ function byDeadline(one: LeasedRow, other: LeasedRow): number {
 
 /**
  * If the queue was empty when statistics were taken, the planner finds every order of a join equally good, even one that
- * picks anew for every job there is. A list of ids leaves it no choice.
+ * picks anew for every job there is. A list of ids leaves it no choice. Looks at no place before the first job of each flow: what was
+ * done there may still be in the index.
  */
-const LEASE = `UPDATE jobs SET due_at = $4, is_leased = true, claim = claim + 1, holder = $5
+const LEASE = `UPDATE jobs SET due_at = $6, is_leased = true, claim = claim + 1, holder = $7
   WHERE id = ANY(ARRAY(
-    SELECT picked.id FROM unnest($2::int[], $3::int[]) AS f (flow, wanted), LATERAL (
+    SELECT picked.id FROM unnest($2::int[], $3::bigint[], $4::bigint[], $5::int[]) AS f (flow, deadline, id, wanted), LATERAL (
       SELECT j.id FROM jobs j WHERE j.due_at IS NULL AND j.flow = f.flow
-        AND j.queue = (SELECT number FROM queues WHERE name = $1)
+        AND j.queue = (SELECT number FROM queues WHERE name = $1) AND (j.deadline, j.id) >= (f.deadline, f.id)
       ORDER BY j.deadline, j.id LIMIT f.wanted FOR UPDATE SKIP LOCKED
     ) AS picked))
   RETURNING jobs.id, jobs.flow, jobs.message_id, jobs.parts, jobs.deadline, jobs.claim, jobs.attempt,
     jobs.was_interrupted, jobs.interruptions, jobs.interrupted_claim`;
 
-/** Up to `limit` flows of a queue that have ready jobs: those after `after`, then those from the first up to it. */
-async function flowsFrom(
+/**
+ * The first ready job of up to `limit` flows of a queue: of those after `after`, then of those from the first up to it. Jobs up to a
+ * flow's floor are not looked at.
+ */
+async function findHeads(
   session: Session,
-  { queue, after, limit }: { readonly queue: string; readonly after: number; readonly limit: number },
-): Promise<number[]> {
-  const rows = await session.query<{ flow: number }>(FLOWS, [queue, after, limit]);
-  return rows.map(({ flow }) => flow);
+  { queue, limit }: ClaimRequest,
+  start: LineStart,
+): Promise<readonly PlaceInLine[]> {
+  const stretches = stretchesOf(start);
+  return session.query<PlaceInLine>(HEADS, [
+    queue,
+    ...columnsOf(stretches.map(({ behind }) => behind)),
+    stretches.map(({ before }) => before),
+    limit,
+  ]);
 }
 
-const nextFlow = (after: string) => `(SELECT flow FROM jobs WHERE due_at IS NULL AND flow > ${after}
-    AND queue = (SELECT number FROM queues WHERE name = $1) ORDER BY flow LIMIT 1)`;
+/** A part of the line: from behind a place to before a flow. */
+interface Stretch {
+  readonly behind: PlaceInLine;
+  readonly before: number;
+}
 
-const FLOWS = `WITH RECURSIVE later AS (
-    SELECT ${nextFlow("$2")} AS flow UNION ALL SELECT ${nextFlow("later.flow")} FROM later WHERE later.flow IS NOT NULL
-  ), earlier AS (
-    SELECT ${nextFlow("-1")} AS flow UNION ALL SELECT ${nextFlow("earlier.flow")} FROM earlier WHERE earlier.flow IS NOT NULL
-  )
-  SELECT flow FROM (
-    (SELECT flow, 0 AS turn FROM later WHERE flow IS NOT NULL LIMIT $3)
-    UNION ALL
-    (SELECT flow, 1 AS turn FROM earlier WHERE flow <= $2 LIMIT $3)
-  ) AS circle ORDER BY turn, flow LIMIT $3`;
+/** After the last flow. */
+const NO_FLOW = 2 ** 31 - 1;
+
+/** The parts of the line that are to be looked at, in the order in which its flows have their turn. */
+function stretchesOf({ after, floors }: LineStart): readonly Stretch[] {
+  const turn = (from: number, before: number): Stretch[] => {
+    const places = floors.filter(({ flow }) => flow > from && flow < before);
+    return [endOf(from), ...places].map((behind, index) => ({
+      behind,
+      before: places[index]?.flow ?? before,
+    }));
+  };
+  return [...turn(after, NO_FLOW), ...turn(-1, after + 1)];
+}
+
+function endOf(flow: number): PlaceInLine {
+  return { flow, deadline: Number.MAX_SAFE_INTEGER, jobId: Number.MAX_SAFE_INTEGER };
+}
+
+const headSql = (after: string) => `SELECT j.flow, j.deadline, j.id FROM jobs j
+    WHERE j.due_at IS NULL AND j.queue = (SELECT number FROM queues WHERE name = $1)
+      AND ${after} AND j.flow < s.before
+    ORDER BY j.flow, j.deadline, j.id LIMIT 1`;
+
+const HEADS = `SELECT found.flow, found.deadline, found.id AS "jobId"
+  FROM unnest($2::int[], $3::bigint[], $4::bigint[], $5::int[]) AS s (flow, deadline, id, before), LATERAL (
+    WITH RECURSIVE heads AS (
+      (${headSql("(j.flow, j.deadline, j.id) > (s.flow, s.deadline, s.id)")})
+      UNION ALL
+      SELECT next.flow, next.deadline, next.id FROM heads, LATERAL (${headSql("j.flow > heads.flow")}) AS next
+    )
+    SELECT flow, deadline, id FROM heads
+  ) AS found
+  LIMIT $6`;

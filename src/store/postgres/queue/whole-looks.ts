@@ -1,0 +1,36 @@
+import type { Clock } from "../../../core/clock.ts";
+
+/** A look from the start that takes less time may be taken each time. */
+const SLOW_MS = 50;
+
+/** How many times as long as it took no other is due after a slow one. */
+const PAUSES = 4;
+
+/**
+ * Says when a look for rows is to begin at the start of its index. While some transaction on the server stays open, vacuum cannot remove
+ * the rows that are done, and such a look passes over all of them. So once one has been slow, the next ones begin where something was
+ * found last, and only a fifth of the time at most goes to looks from the start. What comes to lie before those places is found later by
+ * four times as long as such a look takes.
+ */
+export interface WholeLooks {
+  isDue(): boolean;
+  /** Runs a look from the start, and notes how long it took, also if it fails. */
+  timed<T>(look: () => Promise<T>): Promise<T>;
+}
+
+export function createWholeLooks(clock: Pick<Clock, "monotonicMs">): WholeLooks {
+  let dueAtMs = Number.NEGATIVE_INFINITY;
+  return {
+    isDue: () => clock.monotonicMs() >= dueAtMs,
+    async timed(look) {
+      const startedMs = clock.monotonicMs();
+      try {
+        return await look();
+      } finally {
+        const endedMs = clock.monotonicMs();
+        const tookMs = endedMs - startedMs;
+        dueAtMs = tookMs < SLOW_MS ? endedMs : endedMs + PAUSES * tookMs;
+      }
+    },
+  };
+}
