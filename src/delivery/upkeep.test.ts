@@ -5,6 +5,7 @@ import { NOTHING_IN_FLIGHT } from "../core/queue/in-flight-jobs.ts";
 import { DAY_MS, RETENTION_MS } from "../core/time/durations.ts";
 import type { Chore } from "../core/work/chores.ts";
 import { openInMemory } from "../store/sqlite/sqlite-world.contract.ts";
+import { RowPutOff } from "../store/store.ts";
 import { createUpkeep, stageChore, storeChores } from "./upkeep.ts";
 
 function open(...chores: readonly Chore[]) {
@@ -32,6 +33,22 @@ test("a chore that fails is told of and tried again in its turn, and holds up no
   await clock.advance(2_500);
   expect(ran).toEqual({ broken: 3, sound: 3 });
   expect(warnings).toEqual(Array.from({ length: 3 }, () => ["broken", "Error: disk full"]));
+  await upkeep.stop();
+});
+
+test("a chore that has put a row off goes on at once, but not without end, since others wait behind that row", async () => {
+  let runs = 0;
+  const run = async () => {
+    runs++;
+    throw new RowPutOff("message m, put off");
+  };
+  const { clock, upkeep, warnings } = open({ name: "work", everyMs: 1_000, run });
+  upkeep.start();
+  await clock.advance(0);
+  await clock.advance(999);
+  expect([runs, warnings.length]).toEqual([20, 20]);
+  await clock.advance(1);
+  expect(runs).toBeGreaterThan(20);
   await upkeep.stop();
 });
 

@@ -66,11 +66,11 @@ export async function passOver<Row extends PutOffRow, Result>({
 }
 
 function nameOf(row: PutOffRow): string {
-  return "name" in row ? row.name : `message ${row.message_id}`;
+  return "message_id" in row ? `message ${row.message_id}` : row.name;
 }
 
 function waitMs(row: PutOffRow, now: number): number {
-  if ("name" in row) return OTHERS_MS;
+  if (!("message_id" in row)) return OTHERS_MS;
   return Math.min(Math.max(now - (uuidTime(row.message_id) ?? 0), SHORTEST_MS), LONGEST_MS);
 }
 

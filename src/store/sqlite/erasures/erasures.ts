@@ -72,6 +72,29 @@ function createAdvance(db: Database, parts: EraseParts): Erasures["advance"] {
     ...createSuppressionErasures(db, parts),
     createFreePageErasure(db),
   ];
+  const { isAnyUnderWay, erase, pass } = createStretches(db, walks);
+  const erasing = createErasing();
+  // True at the start: an erasure may have ended just before the last process did.
+  let mustEmptyWal = true;
+  // Asks in a read first: there is hardly ever an erasure under way.
+  return async (now, looks) => {
+    const isAny = await db.read(isAnyUnderWay);
+    if (!isAny) {
+      if (mustEmptyWal) mustEmptyWal = !(await db.outsideTransaction(() => emptyWal(db)));
+      return 0;
+    }
+    mustEmptyWal = true;
+    return erasing({
+      now,
+      looks,
+      erase: (most, parts) => db.write(() => erase(now, most, parts), most),
+      pass,
+    });
+  };
+}
+
+/** What takes the oldest erasure under way that does not wait one stretch further, and what passes over the rest of a walk. */
+function createStretches(db: Database, walks: readonly Walk[]) {
   const underWay = db.prepare<ErasureRow>(
     `SELECT * FROM erasures WHERE completed_at IS NULL AND id NOT IN (SELECT value FROM json_each(?))
      ORDER BY id LIMIT 1`,
@@ -80,12 +103,10 @@ function createAdvance(db: Database, parts: EraseParts): Erasures["advance"] {
     "UPDATE erasures SET walk = ?, position = ?, erased = erased + ?, redacted = redacted + ? WHERE id = ?",
   );
   const complete = db.prepare("UPDATE erasures SET completed_at = ?, recipient = NULL WHERE id = ?");
-
   const goTo = db.prepare(
     "UPDATE erasures SET walk = ?, position = '' WHERE id = ? AND walk = ? AND position = ?",
   );
   const pass = (row: ErasureRow) => db.write(() => goTo.run(passedWalk(row), row.id, row.walk, row.position));
-  const erasing = createErasing();
 
   const erase = (now: number, looks: number, { waiting, take, waitLonger }: ErasingParts): number => {
     const row = underWay.get(JSON.stringify(waiting));
@@ -102,21 +123,5 @@ function createAdvance(db: Database, parts: EraseParts): Erasures["advance"] {
     advance.run(number, next ?? "", erased, redacted, row.id);
     return isBlocked ? 0 : 1;
   };
-  // True at the start: an erasure may have ended just before the last process did.
-  let mustEmptyWal = true;
-  // Asks in a read first: there is hardly ever an erasure under way.
-  return async (now, looks) => {
-    const isAny = await db.read(() => underWay.get("[]") !== undefined);
-    if (!isAny) {
-      if (mustEmptyWal) mustEmptyWal = !(await db.outsideTransaction(() => emptyWal(db)));
-      return 0;
-    }
-    mustEmptyWal = true;
-    return erasing({
-      now,
-      looks,
-      erase: (most, parts) => db.write(() => erase(now, most, parts), most),
-      pass,
-    });
-  };
+  return { isAnyUnderWay: () => underWay.get("[]") !== undefined, erase, pass };
 }

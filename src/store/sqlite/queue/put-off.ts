@@ -31,10 +31,9 @@ export function createPutOffClaimed(db: Database, { contents, queues }: PutOffPa
   const find = db.prepare<{ content: number }>("SELECT content FROM messages WHERE id = ?");
   const putOffBatch = db.prepare(
     `UPDATE jobs SET due_at = ?1 WHERE id IN (
-       SELECT j.id FROM (
-         SELECT id, message_id FROM jobs WHERE due_at IS NULL AND queue = +?2 AND flow = +?3
-         ORDER BY deadline, id LIMIT ${MAX_TOGETHER}
-       ) AS j JOIN messages m ON m.id = j.message_id WHERE m.content = ?4)`,
+       SELECT id FROM jobs WHERE due_at IS NULL AND queue = +?2 AND flow = +?3
+       ORDER BY deadline, id LIMIT ${MAX_TOGETHER}
+     ) AND (SELECT content FROM messages WHERE messages.id = jobs.message_id) = ?4`,
   );
   const unreadableContent = (id: string): number | undefined => {
     const content = find.get(id)?.content ?? OWN_CONTENT;
