@@ -39,6 +39,8 @@ export type PartOutcome =
       readonly mayHaveLeft?: true;
       readonly leftUnder?: number;
       readonly providerMessageIds?: readonly string[];
+      /** As of one that was sent: a receipt may say yet that it was. */
+      readonly joinedBy?: string;
     };
 
 export interface SendOutcome {

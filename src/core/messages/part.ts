@@ -42,7 +42,7 @@ export function afterOutcome(part: Part, outcome: PartOutcome, by: AttemptBy): P
   }
   if (outcome.kind === "unconfirmed") {
     const only = onlyClaim(part, outcome, by);
-    return { ...rest, ...taken, ...only, status: "unconfirmed", error: outcome.error };
+    return { ...rest, ...taken, ...only, ...joining(outcome), status: "unconfirmed", error: outcome.error };
   }
   if (outcome.kind === "rejected") {
     const status = outcome.bounced ? "bounced" : "failed";
@@ -55,8 +55,12 @@ export function afterOutcome(part: Part, outcome: PartOutcome, by: AttemptBy): P
     ...taken,
     status: outcome.delivered ? "delivered" : "sent",
     ...(providerMessageId !== undefined && { providerMessageId }),
-    ...(outcome.joinedBy !== undefined && { joinedBy: outcome.joinedBy }),
+    ...joining(outcome),
   };
+}
+
+function joining({ joinedBy }: { readonly joinedBy?: string }): Pick<Part, "joinedBy"> {
+  return joinedBy === undefined ? {} : { joinedBy };
 }
 
 /** For an email's parts only. */

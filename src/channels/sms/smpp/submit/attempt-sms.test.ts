@@ -82,6 +82,17 @@ test("a message fails where its text makes another number of segments than were 
   expect(smsc.submits).toEqual([]);
 });
 
+test("of a message all of whose segments go out again it does not matter how they went out before", async () => {
+  const { channel, smsc } = await openBoundSmppRig({ config: { concat: "udh16" } });
+  const parts = [0, 1].map(() => ({ status: "unconfirmed" as const, joinedBy: "udh8" }));
+  const sent = await sendThrough(channel, outgoingSms({ text: LONG_TEXT, parts }));
+  expect(sent.parts).toMatchObject([{ kind: "sent" }, { kind: "sent" }]);
+  expect(smsc.submits.map(headerOf)).toEqual([
+    [6, 8, 4],
+    [6, 8, 4],
+  ]);
+});
+
 test("one whose earlier attempt did not note how it began goes on as the connector is set now", async () => {
   const { channel, smsc } = await openBoundSmppRig({ config: { concat: "udh16" } });
   expect((await sendThrough(channel, begun())).parts[1]).toMatchObject({ kind: "sent" });

@@ -6,7 +6,7 @@ import { isToBeSent } from "../../../is-to-be-sent.ts";
 import { firstProviderId } from "../../first-provider-id.ts";
 import { isAskAgain } from "../rate/sender-pace.ts";
 import type { BegunMessage } from "./begun-messages.ts";
-import { styleOf } from "./joining.ts";
+import { joinedBefore, styleOf } from "./joining.ts";
 import { type SenderTurn, takeSenderTurn } from "./sender-turn.ts";
 import { planSubmit, type SubmitPlan } from "./submit-plan.ts";
 import { type SubmitResult, waitsForSender } from "./submit-result.ts";
@@ -59,14 +59,15 @@ function isRest(message: OutgoingSms): boolean {
 }
 
 /** Why no handset could join the segments of this plan with those that were sent before; `undefined`: it can. */
-function whatChanged({ parts }: OutgoingSms, { submits, joinedBy }: SubmitPlan): string | undefined {
+function whatChanged(message: OutgoingSms, { submits, joinedBy }: SubmitPlan): string | undefined {
+  const { parts } = message;
   if (parts.length !== submits)
     return `the text now makes ${submits} segments, and some of ${parts.length} were sent`;
   const style = styleOf(joinedBy ?? "");
-  const other = parts.find((part) => part.joinedBy !== undefined && styleOf(part.joinedBy) !== style);
-  return (
-    other?.joinedBy && `segments now go out as ${style}, and some were sent as ${styleOf(other.joinedBy)}`
-  );
+  const other = joinedBefore(message)
+    .map(styleOf)
+    .find((before) => before !== style);
+  return other && `segments now go out as ${style}, and some were sent as ${other}`;
 }
 
 /** The result of each segment; `undefined` if this attempt does not cover the segment. */

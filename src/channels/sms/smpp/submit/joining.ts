@@ -1,5 +1,6 @@
 /** What all segments of a message must have in common, so that handsets join them: in words that are kept with each segment that was sent. */
 import type { OutgoingSms } from "../../../channel.ts";
+import { isToBeSent } from "../../../is-to-be-sent.ts";
 import type { SmppConfig } from "../smpp-config.ts";
 import type { Address } from "../wire/pdu.ts";
 import { joiningStyles } from "./multipart.ts";
@@ -17,9 +18,16 @@ export function toJoining({ concat, default_alphabet }: SmppConfig, { source, da
 const JOINING =
   /^(?<style>\w+)(?: (?<alphabet>gsm7|ascii|latin1) (?<coding>\d+) (?<ton>\d+)\/(?<npi>\d+) (?<address>.*))?$/;
 
+/** How the segments that do not go out now were sent. Of those that do, it does not matter how they were before. */
+export function joinedBefore(message: OutgoingSms): readonly string[] {
+  return message.parts.flatMap(({ joinedBy }, index) =>
+    joinedBy === undefined || isToBeSent(message, index) ? [] : [joinedBy],
+  );
+}
+
 /** The settings by which further segments go out as those that were sent, whatever was changed meanwhile. */
-export function asBegun({ parts }: OutgoingSms, config: SmppConfig): SmppConfig {
-  const before = parts.find(({ joinedBy }) => joinedBy !== undefined)?.joinedBy;
+export function asBegun(message: OutgoingSms, config: SmppConfig): SmppConfig {
+  const [before] = joinedBefore(message);
   const begun = before === undefined ? undefined : JOINING.exec(before)?.groups;
   const concat = joiningStyles(config).find((style) => style === begun?.style);
   if (!begun || concat === undefined) return config;

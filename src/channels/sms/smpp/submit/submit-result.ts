@@ -62,10 +62,11 @@ export function toSubmitResult(answer: SubmitAnswer, reading: AnswerReading, to:
   }
 }
 
-/** The result with how handsets are to join the segment with the others, if it was taken. */
+/** The result with how handsets are to join the segment with the others, if it was taken, or may have been. */
 export function withJoining(result: SubmitResult, joinedBy: string | undefined): SubmitResult {
   const { outcome } = result;
-  if (outcome.kind !== "sent" || joinedBy === undefined) return result;
+  const mayBeThere = outcome.kind === "sent" || outcome.kind === "unconfirmed";
+  if (!mayBeThere || joinedBy === undefined) return result;
   return { ...result, outcome: { ...outcome, joinedBy } };
 }
 

@@ -39,7 +39,9 @@ export function submitSegment(
       isReported = true;
       resolve(result);
     };
-    const stopWatching = submitter.abortWatch.watch(signal, () => report(CUT_OFF));
+    const stopWatching = submitter.abortWatch.watch(signal, () =>
+      report(withJoining(CUT_OFF, plan.joinedBy)),
+    );
     void session.submit(plan.body(segment, validMs), onLate).then((answer) => {
       stopWatching();
       const result = heedFullQueue(submitter, read(answer), { sentAtMs, message });
