@@ -75,3 +75,23 @@ test("where an SMSC has refused again and again, taking the configured rate away
   await clock.advance(120_000);
   expect(pace.rate()).toBeUndefined();
 });
+
+test("a rate that was too fast while one was configured stays so after that is taken away, though lower ones were refused before", async () => {
+  const { clock, pace } = open();
+  for (let second = 0; second < 2; second++) {
+    for (let taken = 0; taken < 5; taken++) pace.accepted();
+    await clock.advance(1_000);
+  }
+  pace.slowDown({ sentAtMs: clock.monotonicMs(), pauseMs: 0 });
+  expect(pace.rate()).toEqual({ perSecond: 2.5, isReduced: true });
+  pace.setRate(100);
+  await clock.advance(50_000);
+  const tooFast = pace.rate()?.perSecond ?? 0;
+  expect(tooFast).toBeGreaterThan(40);
+  pace.slowDown({ sentAtMs: clock.monotonicMs(), pauseMs: 0 });
+  pace.setRate(undefined);
+  await clock.advance(20);
+  expect(pace.rate()?.perSecond).toBeWithin(tooFast / 2, tooFast);
+  await clock.advance(60_000);
+  expect(pace.rate()).toBeUndefined();
+});

@@ -66,7 +66,7 @@ interface Reduction {
   readonly atMs: number;
   /** The rate that was too fast; `undefined` if it is not known how much the SMSC takes. */
   readonly tooFast: number | undefined;
-  /** The rate at which the reduction ends if none is configured: one that is surely beyond what was too fast at first. */
+  /** The rate at which the reduction ends if none is configured: one that is surely beyond what was too fast at first, or since. */
   readonly liftedAt: number;
 }
 
@@ -191,14 +191,15 @@ function slowDown(state: State, { sentAtMs, pauseMs }: Parameters<Pace["slowDown
   if (reduced && sentAtMs <= reduced.atMs) return;
   const isKnown = Number.isFinite(state.rate) || state.counted.isSteady();
   const tooFast = Number.isFinite(state.rate) ? state.rate : Math.max(LEAST_RATE, state.counted.perSecond());
-  const isFirst = reduced?.tooFast === undefined;
+  // Where a rate is configured, it may have grown beyond the rate at which it would have ended without.
+  const isBeyond = reduced?.tooFast === undefined || tooFast >= reduced.liftedAt;
   const liftedAt = isKnown ? tooFast * LIFTED_AT : Math.max(LEAST_LIFTED_AT, tooFast * LIFTED_AT);
   state.rate = Math.max(Math.min(LEAST_RATE, ceiling), tooFast / 2);
   state.tokens = Math.min(state.tokens, burst(state.rate));
   state.reduced = {
     atMs: nowMs,
     tooFast: isKnown ? tooFast : undefined,
-    liftedAt: isFirst ? liftedAt : reduced.liftedAt,
+    liftedAt: isBeyond ? liftedAt : reduced.liftedAt,
   };
 }
 
