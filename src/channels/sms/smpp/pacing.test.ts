@@ -89,6 +89,18 @@ test("once a segment is out the others follow while there is time, in this attem
   expect(kinds).toEqual(["sent", undefined, "sent", "sent", "deferred"]);
 });
 
+test("where a message's window ends while a segment waits for the rate, the others do not wait as well", async () => {
+  const { channel, smsc, clock } = await openBoundSmppRig({ config: { max_per_second: 1 } });
+  await sendThrough(channel);
+  const pending = { status: "pending" } as const;
+  const parts = [{ status: "sent" } as const, pending, pending, pending, pending];
+  const late = sendThrough(channel, outgoingSms({ text: LONG_TEXT.repeat(4), parts, remainingMs: 500 }));
+  await clock.advance(1000);
+  const tooLate = () => ({ kind: "deferred", error: { code: "smpp.too_late" } });
+  expect((await late).parts).toMatchObject([undefined, tooLate(), tooLate(), tooLate(), tooLate()]);
+  expect(smsc.submits).toHaveLength(1);
+});
+
 /** The seconds for which each segment is valid, of a long message that goes out at this rate with so much left of its window. */
 async function validities(perSecond: number, { remainingMs }: { remainingMs: number }) {
   const { channel, smsc, clock } = await openBoundSmppRig({ config: { max_per_second: perSecond } });
