@@ -39,12 +39,12 @@ export function giveUpAfterMs(limitMs: number): number {
 }
 
 export function createOverdue({ clock, limitMs, onRoom }: OverdueOptions): Overdue {
-  /** Those that still wait for their answer in time, and those that do no more. By the order in which they were sent. */
+  /** Those that still wait for their answer in time, and those that no longer do, in the order in which they were sent. */
   const waiting = new Set<number>();
   const overdue = new Set<number>();
   let sent = 0;
   let lastTaken = 0;
-  /** Each the time of the last answer or, if that was to the last of all that had been sent, of the next submit_sm. */
+  /** When the SMSC last took a message, and last answered at all; or, if nothing was unanswered then, when the next was sent. */
   let takenAtMs = clock.monotonicMs();
   let answeredAtMs = takenAtMs;
   const timer = createTimer(clock, onRoom);

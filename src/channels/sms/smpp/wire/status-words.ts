@@ -3,8 +3,8 @@
 /**
  * throttled: pause, slow down, and try again; no attempt is counted. full: try again later, without counting an attempt, and slow
  * down if it is not only one recipient's queue that is full. transient: try again later. session: the bind is at fault, not the
- * message; another session takes its place. framing: the two sides no longer agree where a PDU begins; so does it then, unless the
- * session was bound a moment ago. permanent: never try again.
+ * message; another session takes its place. framing: the two sides no longer agree where a PDU begins; another session takes the place
+ * of this one too, unless it was bound a moment ago. permanent: never try again.
  */
 export type StatusClass = "throttled" | "full" | "transient" | "session" | "framing" | "permanent";
 
