@@ -134,6 +134,23 @@ test(
   120_000,
 );
 
+test(
+  "a job that is ready before the jobs that are done is claimed after 40 s, also if the process was stopped for an hour during a look",
+  () =>
+    behindDoneJobs(async ({ world, clock, claim }) => {
+      clock.passedMs += MOST_MS;
+      clock.lookMs = HOUR;
+      expect(await claim(1)).toEqual([]);
+      clock.lookMs = 0;
+      const early = await world.sms({ expiresAt: world.clock.now + HOUR });
+      clock.passedMs += 40 * SECOND - 1;
+      expect(await claim(1)).toEqual([]);
+      clock.passedMs += 1;
+      expect(await claim(1)).toEqual(early);
+    }),
+  120_000,
+);
+
 test("looks for what is due do not each pass over all leases that are over, while a transaction keeps these", async () => {
   const less = await behindDoneJobs(async () => {});
   const more = await behindDoneJobs(

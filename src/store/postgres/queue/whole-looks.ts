@@ -6,11 +6,14 @@ const SLOW_MS = 50;
 /** How many times as long as it took no other is due after a slow one. */
 const PAUSES = 4;
 
+/** A look may seem to take hours where the process was stopped meanwhile. None that ends takes much longer than a statement may. */
+const MAX_PAUSE_MS = 40_000;
+
 /**
  * Says when a look for rows is to begin at the start of its index. While some transaction on the server stays open, vacuum cannot remove
  * the rows that are done, and such a look passes over all of them. So once one has been slow, the next ones begin where something was
  * found last, and only a fifth of the time at most goes to looks from the start. What comes to lie before those places is found later by
- * four times as long as such a look takes.
+ * four times as long as such a look takes, and by 40 s at the most.
  */
 export interface WholeLooks {
   isDue(): boolean;
@@ -29,7 +32,7 @@ export function createWholeLooks(clock: Pick<Clock, "monotonicMs">): WholeLooks 
       } finally {
         const endedMs = clock.monotonicMs();
         const tookMs = endedMs - startedMs;
-        dueAtMs = tookMs < SLOW_MS ? endedMs : endedMs + PAUSES * tookMs;
+        dueAtMs = endedMs + (tookMs < SLOW_MS ? 0 : Math.min(PAUSES * tookMs, MAX_PAUSE_MS));
       }
     },
   };
