@@ -15,7 +15,7 @@ import type { ErasedNames } from "../erasures/erased-names.ts";
 import { readSettings } from "../records/account-settings.ts";
 import { findOptedOut } from "../suppressions/opt-outs.ts";
 import { createDoubtfulClaims, isLeased } from "./doubtful-claims.ts";
-import { createLines } from "./lines.ts";
+import { createLines, type LineStart } from "./lines.ts";
 import { putOffClaimed } from "./put-off.ts";
 import type { Queues } from "./queues.ts";
 import { type LeasedRow, placeOf, type Taken, takeJobs } from "./take-jobs.ts";
@@ -37,13 +37,14 @@ export function createClaim(
   const claimSome = async (request: ClaimRequest, take: Take) => {
     const { queue } = request;
     const tries: Claimed[] = [];
-    const { claimed, taken } = await db
+    const { claimed, start, taken } = await db
       .transaction(
         async (session) => {
           const start = lines.startOf(queue);
           const taken = await lines.timed(queue, start, () => takeJobs(session, request, start));
           take(taken.jobs);
-          const tried = { claimed: await toClaims(session, erasedNames, { queue, jobs: taken.jobs }), taken };
+          const claimed = await toClaims(session, erasedNames, { queue, jobs: taken.jobs });
+          const tried = { claimed, start, taken };
           tries.push(tried);
           return tried;
         },
@@ -54,7 +55,7 @@ export function createClaim(
         throw error;
       });
     // Only after the commit: after a claim that failed, the next one begins where that one did.
-    lines.note(queue, { places: taken.jobs.map(placeOf), last: taken.last });
+    lines.note(queue, start, { ...taken, places: taken.jobs.map(placeOf) });
     return claimed;
   };
   return async (request) => {
@@ -76,6 +77,7 @@ type Take = (jobs: readonly LeasedRow[]) => void;
 
 interface Claimed {
   readonly claimed: readonly ClaimedJob[];
+  readonly start: LineStart;
   readonly taken: Taken;
 }
 

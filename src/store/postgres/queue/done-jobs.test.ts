@@ -135,6 +135,25 @@ test(
 );
 
 test(
+  "a job that is ready before the jobs that are done is claimed at the turn of its flow, also if another flow has its turn whenever a look from the start is due",
+  () =>
+    behindDoneJobs(async ({ world, clock, claim }) => {
+      const { sms } = world;
+      const to = ["+911", "+912", "+913"];
+      await sms({ flow: "batch", to });
+      await sms({ account: await world.addAccount(), to });
+      const [early = ""] = await sms({ expiresAt: world.clock.now + HOUR });
+      expect(await claim(1)).toHaveLength(1);
+      clock.passedMs += MOST_MS;
+      clock.lookMs = LOOK_MS;
+      expect(await claim(1)).not.toEqual([early]);
+      clock.lookMs = 0;
+      expect(await claim(1)).toEqual([early]);
+    }),
+  120_000,
+);
+
+test(
   "a job that is ready before the jobs that are done is claimed after 40 s, also if the process was stopped for an hour during a look",
   () =>
     behindDoneJobs(async ({ world, clock, claim }) => {

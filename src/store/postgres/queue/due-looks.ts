@@ -32,6 +32,7 @@ export function createDueLooks(
   return {
     async next(now) {
       const isWhole = now === undefined || wholeLooks.isDue();
+      if (isWhole) wholeLooks.begin();
       const first = await (isWhole ? wholeLooks.timed(() => look(FROM_START)) : look(floors));
       const floorOf = (dueAt: number | null) => Math.min(dueAt ?? Number.MAX_SAFE_INTEGER, latest(now));
       floors = { leased: floorOf(first.leased), waiting: floorOf(first.waiting) };

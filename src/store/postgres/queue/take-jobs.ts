@@ -17,6 +17,8 @@ export interface Taken {
   readonly jobs: readonly LeasedRow[];
   /** The last flow that was served. */
   readonly last: number;
+  /** The last flow that was looked at, from where the claim began and once round at the most. */
+  readonly lookedTo: number;
 }
 
 /**
@@ -28,6 +30,7 @@ export async function takeJobs(session: Session, request: ClaimRequest, start: L
   const jobs: LeasedRow[] = [];
   let last = start.after;
   let heads = await findHeads(session, request, start);
+  const lookedTo = (heads.length === limit ? heads.at(-1)?.flow : undefined) ?? start.after;
   while (jobs.length < limit && heads.length > 0) {
     const wanted = shares(limit - jobs.length, heads);
     const rows = await session.query<LeasedRow>(LEASE, [
@@ -47,7 +50,7 @@ export async function takeJobs(session: Session, request: ClaimRequest, start: L
     // Flows that were not asked come first: the others may have nothing left.
     heads = [...heads.slice(wanted.length), ...withMore];
   }
-  return { jobs, last };
+  return { jobs, last, lookedTo };
 }
 
 export function placeOf({ flow, deadline, id }: LeasedRow): PlaceInLine {

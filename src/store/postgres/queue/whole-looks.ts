@@ -13,25 +13,31 @@ const MAX_PAUSE_MS = 40_000;
  * Says when a look for rows is to begin at the start of its index. While some transaction on the server stays open, vacuum cannot remove
  * the rows that are done, and such a look passes over all of them. So once one has been slow, the next ones begin where something was
  * found last, and only a fifth of the time at most goes to looks from the start. What comes to lie before those places is found later by
- * four times as long as such a look takes, and by 40 s at the most.
+ * four times as long as such a look takes, and by 40 s at the most. The times of its parts are added.
  */
 export interface WholeLooks {
   isDue(): boolean;
-  /** Runs a look from the start, and notes how long it took, also if it fails. */
+  /** To be called before a look. Until the next call all that is timed is part of it. */
+  begin(): void;
+  /** Runs a part of a look from the start, and notes how long it took, also if it fails. */
   timed<T>(look: () => Promise<T>): Promise<T>;
 }
 
 export function createWholeLooks(clock: Pick<Clock, "monotonicMs">): WholeLooks {
   let dueAtMs = Number.NEGATIVE_INFINITY;
+  let tookMs = 0;
   return {
     isDue: () => clock.monotonicMs() >= dueAtMs,
+    begin() {
+      tookMs = 0;
+    },
     async timed(look) {
       const startedMs = clock.monotonicMs();
       try {
         return await look();
       } finally {
         const endedMs = clock.monotonicMs();
-        const tookMs = endedMs - startedMs;
+        tookMs += endedMs - startedMs;
         dueAtMs = endedMs + (tookMs < SLOW_MS ? 0 : Math.min(PAUSES * tookMs, MAX_PAUSE_MS));
       }
     },
