@@ -45,4 +45,21 @@ onBothStores(() => {
     await rig.until(id, ["delivered", "delivered"], 15 * MINUTE);
     expect(receiver.deliveries.map(({ path }) => path)).toContain("/on");
   }, 120_000);
+
+  test("after a start, events for another URL are found within seconds, though soon hundreds for one that fails are newer", async () => {
+    const { receiver, service } = rig;
+    receiver.behave(({ path }) => (path === "/off" ? { kind: "answer", status: 500 } : BEHAVIOURS.ok));
+    const ring = async (count: number) => {
+      for (let n = 0; n < count; n++) await rig.sms(receiver.url({ path: "/off" }));
+    };
+    await ring(10);
+    await service.passUntil(() => receiver.deliveries.length >= 10, 1_000);
+    await rig.sms(receiver.url({ path: "/on" }));
+    const isFound = () => receiver.deliveries.some(({ path }) => path === "/on");
+    for (let second = 0; second < 5 && !isFound(); second++) {
+      await ring(8);
+      await service.pass(1_000);
+    }
+    expect(isFound()).toBe(true);
+  }, 120_000);
 });

@@ -35,6 +35,23 @@ test("a host that has taken nothing yet is paused at its tenth failure in a row,
   expect(admits(failing(1_000, 1, proven), 1_000)).toBe("any");
 });
 
+test("one that has taken nothing and answers with errors is paused for a second at a time, for the newest and the oldest event by turns, and for long after half a minute", () => {
+  const answers: HostHealth = { ...FAILING, isThere: true, mayBeOfUrl: true };
+  let circuit: Circuit = UNPROVEN;
+  let now = 0;
+  const pauses: number[] = [];
+  const forNewest: boolean[] = [];
+  while (now < 90_000) {
+    circuit = afterAttempt(circuit, answers, { now, jitter: 0.5 });
+    if (circuit.openUntil === undefined) continue;
+    pauses.push(circuit.openUntil - now);
+    forNewest.push(isForNewest(circuit));
+    now = circuit.openUntil;
+  }
+  expect(pauses).toEqual([...Array(30).fill(1_000), 10_000, 20_000, 30_000]);
+  expect(forNewest).toEqual(pauses.map((_, index) => index % 2 === 0));
+});
+
 test("a success in between begins the count anew", () => {
   const once = afterAttempt(failing(9, 10_000), HEALTHY, { now: 90_000, jitter: 0.5 });
   expect(once).toEqual(CLOSED);

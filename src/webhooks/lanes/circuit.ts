@@ -40,6 +40,12 @@ const LONGEST_PAUSE_MS = 10 * 60_000;
 /** A host that answers is not away: it may be one URL that fails, or a server that is restarted. */
 const LONGEST_PAUSE_IF_THERE_MS = 30_000;
 
+/**
+ * The pause of an unproven host that answers with errors, until it has done so for half a minute. If only one of its URLs fails, with
+ * many events, the newest are to be looked through before those for others are no longer among them.
+ */
+const UNPROVEN_PAUSE_MS = 1_000;
+
 /** The event that was answered waits for all of a Retry-After. Other events for the host wait no longer than this. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
 
@@ -83,13 +89,20 @@ export function afterAttempt(
   const spread = 0.9 + 0.2 * jitter;
   const waitMs = waitMsOf(health, failed.waits) * (health.asksForTime ? spread : 1);
   if (isOpening(failed, now)) {
-    const longestMs = health.isThere ? LONGEST_PAUSE_IF_THERE_MS : LONGEST_PAUSE_MS;
-    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failed.pauses, 20), longestMs);
+    const isShort = health.mayBeOfUrl === true && !hasFailedForLong(failed, now);
+    const pauseMs = isShort ? UNPROVEN_PAUSE_MS : longPauseMs(health, failed.pauses);
     const openUntil = now + Math.max(pauseMs * spread, waitMs);
-    return { ...failed, pauses: failed.pauses + 1, openUntil };
+    // Short ones do not make later ones longer: they only take turns.
+    const pauses = isShort ? (failed.pauses + 1) % 2 : failed.pauses + 1;
+    return { ...failed, pauses, openUntil };
   }
   if (waitMs === 0) return failed;
   return { ...failed, waits: failed.waits + Number(health.asksForTime ?? false), openUntil: now + waitMs };
+}
+
+function longPauseMs({ isThere }: Failing, pauses: number): number {
+  const longestMs = isThere ? LONGEST_PAUSE_IF_THERE_MS : LONGEST_PAUSE_MS;
+  return Math.min(FIRST_PAUSE_MS * 2 ** Math.min(pauses, 20), longestMs);
 }
 
 /** The pause that the host asks for; 0 if it asks for none. */
@@ -100,7 +113,11 @@ function waitMsOf({ retryAfterMs = 0, asksForTime }: Failing, waits: number): nu
 
 type Failing = Extract<HostHealth, { readonly kind: "failing" }>;
 
-function isOpening({ failures, failingSince, isUnproven }: Circuit, now: number): boolean {
-  const leastMs = isUnproven ? 0 : OPENS_AFTER_MS;
-  return failures >= OPENS_AFTER_FAILURES && now - failingSince >= leastMs;
+function isOpening(circuit: Circuit, now: number): boolean {
+  const isLong = circuit.isUnproven || hasFailedForLong(circuit, now);
+  return circuit.failures >= OPENS_AFTER_FAILURES && isLong;
+}
+
+function hasFailedForLong({ failingSince }: Circuit, now: number): boolean {
+  return now - failingSince >= OPENS_AFTER_MS;
 }
