@@ -11,7 +11,7 @@ const DONE = 10_000;
 const PER_CLAIM = 500;
 
 /** How long a look for jobs seems to take. */
-const LOOK_MS = 100;
+const LOOK_MS = 300;
 
 /** What lies before the places that were reached is found when so much time has passed since the last look from the start. */
 const MOST_MS = 4 * LOOK_MS;
