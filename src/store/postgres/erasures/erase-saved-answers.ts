@@ -46,7 +46,10 @@ const UPDATE = `UPDATE idempotency_keys k SET body = t.body
   FROM unnest($1::uuid[], $2::bigint[], $3::text[]) AS t (name, taken_at, body)
   WHERE k.name = ANY(ARRAY[t.name]) AND k.taken_at = t.taken_at`;
 
-/** Which of these messages are the account's; all of them if the erasure is in every account. */
+/**
+ * Which of these messages are the account's, or are gone; all of them if the erasure is in every account. Messages outlive answers, unless
+ * they are erased: then the answer could not be changed before.
+ */
 async function findTheirs(
   session: Session,
   accountId: string | undefined,
@@ -55,9 +58,9 @@ async function findTheirs(
   if (accountId === undefined) return () => true;
   const rows = await session.query<{ id: string }>(
     `SELECT m.id FROM unnest($1::uuid[]) AS t (id) JOIN messages m ON m.id = t.id
-     WHERE m.account = (SELECT number FROM accounts WHERE accounts.id = $2)`,
+     WHERE m.account IS DISTINCT FROM (SELECT number FROM accounts WHERE accounts.id = $2)`,
     [ids, accountId],
   );
-  const theirs = new Set(rows.map(({ id }) => id));
-  return (id) => theirs.has(id);
+  const others = new Set(rows.map(({ id }) => id));
+  return (id) => !others.has(id);
 }

@@ -19,7 +19,10 @@ export function createAnswerErasure(db: Database, accounts: AccountCache): Walk 
   const isMeant = ({ recipient, accountId, createdAt }: ErasureTask, text: string): boolean => {
     const id = messageTo(text, recipient);
     if (id === undefined || (uuidTime(id) ?? 0) > createdAt) return false;
-    return accountId === undefined || accountOf.get(id)?.account === accounts.byId(accountId)?.number;
+    if (accountId === undefined) return true;
+    const message = accountOf.get(id);
+    // Messages outlive answers, unless they are erased: then the answer could not be changed before.
+    return !message || message.account === accounts.byId(accountId)?.number;
   };
 
   return (task, position, looks) => {
