@@ -131,6 +131,26 @@ export function damagedUpkeepContract(open: OpenStore): void {
   );
 
   test(
+    "an erasure of which something is left is stored as where it failed, so that no process of the previous version completes it",
+    inWorld(open, async (world) => {
+      const { store, clock, inside } = world;
+      await store.inbound.receive([{ ...piece(world), from: THEIRS }]);
+      const request = { id: world.id(), recipient: THEIRS, salt: "s", digest: "d", createdAt: clock.now };
+      await store.erasures.create(request);
+      const allow = await inside.refuse("DELETE", "inbound_messages", `OLD.sender = '${THEIRS}'`);
+      // It completes one that is beyond its last walk.
+      const asBefore = () => inside.change("UPDATE erasures SET completed_at = 1 WHERE walk >= 100");
+      for (let moved = 1; moved > 0; await asBefore())
+        moved = (await untilPassed(() => store.erasures.advance(clock.now, 10))).value;
+      await allow();
+      expect(await store.erasures.find(request.id)).not.toHaveProperty("completedAt");
+      clock.now += HOUR;
+      await advanceAll(world);
+      expect((await store.erasures.find(request.id))?.completedAt).toBe(clock.now);
+    }),
+  );
+
+  test(
     "an erasure in one account takes the number out of a saved answer that could not be changed before its message was erased",
     inWorld(open, async (world) => {
       const { store, account, clock, inside } = world;

@@ -73,21 +73,6 @@ export function toErasure(row: ErasureRow): Erasure {
 }
 
 /**
- * Added to `walk` from when on something could not be erased, in this walk or an earlier one: at the end the erasure is not done, but
- * begins again after a while. Far more than there are walks.
- */
-const PASSED_OVER = 1_000_000;
-
-export function hasPassedOver({ walk }: Pick<ErasureRow, "walk">): boolean {
-  return walk >= PASSED_OVER;
-}
-
-/** `walk` once the current walk is passed over, since a row of it cannot be erased. */
-export function passedWalk(row: Pick<ErasureRow, "walk">): number {
-  return row.walk + 1 + (hasPassedOver(row) ? 0 : PASSED_OVER);
-}
-
-/**
  * The walk that an erasure has reached; `undefined`: all are over. Each way in which the recipient may be written has a round of
  * all walks, and `row.walk` counts on from round to round.
  */
@@ -96,9 +81,8 @@ export function currentWalk<Walk>(
   walks: readonly Walk[],
 ): { readonly walk: Walk; readonly task: ErasureTask } | undefined {
   const writings = row.recipient === null ? [] : writingsOf(row.recipient);
-  const number = row.walk % PASSED_OVER;
-  const recipient = writings[Math.floor(number / walks.length)];
-  const walk = walks[number % walks.length];
+  const recipient = writings[Math.floor(row.walk / walks.length)];
+  const walk = walks[row.walk % walks.length];
   if (recipient === undefined || walk === undefined) return undefined;
   const accountId = row.account_id ?? undefined;
   const bounds = { createdAt: askedAt(row), ...present({ lastJob: row.last_job ?? undefined }) };

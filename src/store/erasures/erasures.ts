@@ -17,7 +17,7 @@ export interface Erasures {
   /**
    * Continues the oldest unfinished erasure, over about `limit` rows. 1 if it did; 0 if there is none, or it has to wait. An
    * erasure of which a row cannot be erased is not completed: it passes over what is left in that table, goes on in others, and begins
-   * again an hour later. For each such row the call rejects with `RowPutOff`.
+   * again where it failed an hour later. For each such row the call rejects with `RowPutOff`.
    */
   advance(now: number, limit: number): Promise<number>;
   /** In order of id. */

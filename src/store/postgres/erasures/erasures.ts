@@ -1,12 +1,10 @@
 import type { ListOrder } from "../../../core/lists/list-order.ts";
-import { createErasing, type ErasingParts } from "../../erasures/erasing.ts";
+import { createErasing, type Erased, type ErasingParts } from "../../erasures/erasing.ts";
 import {
   BEFORE_ALL,
   currentWalk,
   type ErasureRow,
   type ErasureTask,
-  hasPassedOver,
-  passedWalk,
   type Stretch,
   toErasure,
 } from "../../erasures/erasure-work.ts";
@@ -78,7 +76,6 @@ function createAdvance(session: Session, { changes, erasedNames }: EraseParts): 
     ...createSuppressionErasures(erasedNames),
   ];
   const erasing = createErasing();
-  const pass = (row: ErasureRow) => session.query(GO_TO, [passedWalk(row), row.id, row.walk, row.position]);
   // Asks without a transaction first: there is hardly ever an erasure under way.
   return async (now, looks) => {
     const isAny =
@@ -89,7 +86,6 @@ function createAdvance(session: Session, { changes, erasedNames }: EraseParts): 
       looks,
       erase: (most, parts) =>
         changes((session, log) => eraseOn(session, walks, { now, looks: most, log, ...parts })),
-      pass,
     });
   };
 }
@@ -103,32 +99,25 @@ interface ErasingOn extends ErasingParts {
 async function eraseOn(
   session: Session,
   walks: readonly Walk[],
-  { now, looks, log, waiting, take, waitLonger }: ErasingOn,
-): Promise<number> {
-  const [row] = await session.query<ErasureRow>(UNDER_WAY, [waiting]);
-  if (!row) return 0;
-  take(row);
+  { now, looks, log, waiting, take }: ErasingOn,
+): Promise<Erased> {
+  const [stored] = await session.query<ErasureRow>(UNDER_WAY, [waiting]);
+  if (!stored) return { moved: 0 };
+  const { row, kept } = take(stored);
   const current = currentWalk(row, walks);
-  if (!current && hasPassedOver(row)) {
-    waitLonger(row.id);
-    await session.query(GO_TO, [0, row.id, row.walk, row.position]);
-    return 1;
-  }
   if (!current) {
-    await session.query("UPDATE erasures SET completed_at = $1, recipient = NULL WHERE id = $2", [
-      now,
-      row.id,
-    ]);
-    return 1;
+    if (!kept) await session.query(COMPLETE, [now, row.id]);
+    return { moved: 1 };
   }
   const stretch = await current.walk(session, current.task, { position: row.position, looks, log });
   const { next, isBlocked, erased = 0, redacted = 0 } = stretch;
-  const number = next === undefined ? row.walk + 1 : row.walk;
-  await session.query(ADVANCE, [number, next ?? "", erased, redacted, row.id]);
-  return isBlocked ? 0 : 1;
+  const reached = { walk: next === undefined ? row.walk + 1 : row.walk, position: next ?? "" };
+  const { walk, position } = kept ?? reached;
+  await session.query(ADVANCE, [walk, position, erased, redacted, row.id]);
+  return { moved: isBlocked ? 0 : 1, reached };
 }
 
-const GO_TO = "UPDATE erasures SET walk = $1, position = '' WHERE id = $2 AND walk = $3 AND position = $4";
+const COMPLETE = "UPDATE erasures SET completed_at = $1, recipient = NULL WHERE id = $2";
 
 const UNDER_WAY = `SELECT * FROM erasures WHERE completed_at IS NULL AND id <> ALL($1::text[]) ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED`;
 

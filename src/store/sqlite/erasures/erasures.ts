@@ -1,12 +1,10 @@
 import type { ListOrder } from "../../../core/lists/list-order.ts";
-import { createErasing, type ErasingParts } from "../../erasures/erasing.ts";
+import { createErasing, type Erased, type ErasingParts } from "../../erasures/erasing.ts";
 import {
   BEFORE_ALL,
   currentWalk,
   type ErasureRow,
   type ErasureTask,
-  hasPassedOver,
-  passedWalk,
   type Stretch,
   toErasure,
 } from "../../erasures/erasure-work.ts";
@@ -72,7 +70,7 @@ function createAdvance(db: Database, parts: EraseParts): Erasures["advance"] {
     ...createSuppressionErasures(db, parts),
     createFreePageErasure(db),
   ];
-  const { isAnyUnderWay, erase, pass } = createStretches(db, walks);
+  const { isAnyUnderWay, erase } = createStretches(db, walks);
   const erasing = createErasing();
   // True at the start: an erasure may have ended just before the last process did.
   let mustEmptyWal = true;
@@ -84,16 +82,11 @@ function createAdvance(db: Database, parts: EraseParts): Erasures["advance"] {
       return 0;
     }
     mustEmptyWal = true;
-    return erasing({
-      now,
-      looks,
-      erase: (most, parts) => db.write(() => erase(now, most, parts), most),
-      pass,
-    });
+    return erasing({ now, looks, erase: (most, parts) => db.write(() => erase(now, most, parts), most) });
   };
 }
 
-/** What takes the oldest erasure under way that does not wait one stretch further, and what passes over the rest of a walk. */
+/** What takes the oldest erasure under way that does not wait one stretch further, or completes it. */
 function createStretches(db: Database, walks: readonly Walk[]) {
   const underWay = db.prepare<ErasureRow>(
     `SELECT * FROM erasures WHERE completed_at IS NULL AND id NOT IN (SELECT value FROM json_each(?))
@@ -103,25 +96,21 @@ function createStretches(db: Database, walks: readonly Walk[]) {
     "UPDATE erasures SET walk = ?, position = ?, erased = erased + ?, redacted = redacted + ? WHERE id = ?",
   );
   const complete = db.prepare("UPDATE erasures SET completed_at = ?, recipient = NULL WHERE id = ?");
-  const goTo = db.prepare(
-    "UPDATE erasures SET walk = ?, position = '' WHERE id = ? AND walk = ? AND position = ?",
-  );
-  const pass = (row: ErasureRow) => db.write(() => goTo.run(passedWalk(row), row.id, row.walk, row.position));
 
-  const erase = (now: number, looks: number, { waiting, take, waitLonger }: ErasingParts): number => {
-    const row = underWay.get(JSON.stringify(waiting));
-    if (!row) return 0;
-    take(row);
+  const erase = (now: number, looks: number, { waiting, take }: ErasingParts): Erased => {
+    const stored = underWay.get(JSON.stringify(waiting));
+    if (!stored) return { moved: 0 };
+    const { row, kept } = take(stored);
     const current = currentWalk(row, walks);
-    if (!current && hasPassedOver(row)) {
-      waitLonger(row.id);
-      return goTo.run(0, row.id, row.walk, row.position);
+    if (!current) {
+      if (!kept) complete.run(now, row.id);
+      return { moved: 1 };
     }
-    if (!current) return complete.run(now, row.id);
     const { next, isBlocked, erased = 0, redacted = 0 } = current.walk(current.task, row.position, looks);
-    const number = next === undefined ? row.walk + 1 : row.walk;
-    advance.run(number, next ?? "", erased, redacted, row.id);
-    return isBlocked ? 0 : 1;
+    const reached = { walk: next === undefined ? row.walk + 1 : row.walk, position: next ?? "" };
+    const { walk, position } = kept ?? reached;
+    advance.run(walk, position, erased, redacted, row.id);
+    return { moved: isBlocked ? 0 : 1, reached };
   };
-  return { isAnyUnderWay: () => underWay.get("[]") !== undefined, erase, pass };
+  return { isAnyUnderWay: () => underWay.get("[]") !== undefined, erase };
 }
