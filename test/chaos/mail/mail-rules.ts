@@ -89,7 +89,8 @@ function heldIsNotSentAgain(fate: MailFate) {
 function everyMailIsOnRecord(fate: MailFate, { plan, relays }: MailWorld) {
   for (const address of fate.asked.addresses) {
     const tries = fate.timeline.filter((entry) => isTry(entry, address));
-    const mails = mailsTo(fate, address);
+    // Where a server has refused some recipients and closes, the same attempt offers it to the others again at once.
+    const mails = mailsTo(fate, address).filter((mail) => !(mail.fate === "closing" && isRefused(mail)));
     if (!plan.isDirect && mails.length > tries.length)
       return `${address} was sent it ${mails.length} times, and ${tries.length} are told of`;
     // One attempt offers to another host what the first has put off, and names both.
