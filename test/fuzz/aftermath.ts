@@ -56,8 +56,8 @@ async function resetSettings(
 }
 
 async function goneProblems(door: Door, { operation, url }: FuzzRequest): Promise<readonly string[]> {
-  // A deleted key is revoked, and can still be seen.
-  if (operation.id === "deleteKey") return [];
+  // A deleted key is revoked, and can still be seen. Sessions are ended all at once, and have no address of their own.
+  if (operation.id === "deleteKey" || operation.id === "endConsoleSessions") return [];
   // Signing out deletes the cookie of whoever asks, and nothing here.
   if (operation.id === "closeConsoleSession") return [];
   const { status } = await ask(door, new URL(url).pathname);
