@@ -70,9 +70,9 @@ function describe({ asked, shown, timeline, events, mails, offers }: MailFate, {
       atMs,
       line: `${address} at the ${relay} relay: ${fate}`,
     })),
-    ...mails.map(({ atMs, relay, to, fate, answeredAtMs, report }) => ({
+    ...mails.map(({ atMs, relay, to, fate, isComplete, answeredAtMs, report }) => ({
       atMs,
-      line: `mail to ${to.join()} at the ${relay} relay: ${fate}, ${
+      line: `mail to ${to.join()} at the ${relay} relay: ${fate}, ${isComplete ? "whole" : "without its end"}, ${
         answeredAtMs === undefined ? "not answered" : `answered after ${answeredAtMs - atMs} ms`
       }; ${JSON.stringify(report)}`,
     })),

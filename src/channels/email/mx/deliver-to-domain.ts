@@ -132,7 +132,7 @@ async function tryTargets(
     const leavesSilent = waiting.some(({ name }) => name !== target.name);
     const handed = await offer(parts, target, { ...handover, envelopes: left, leavesSilent });
     for (const [address, outcome] of handed.outcomes) outcomes.set(address, asDelivered(outcome));
-    if (handed.outcomes.size > 0) asked.push({ host: target.name, handed });
+    if (handed.outcomes.size > 0 || handed.wasBrokenOff) asked.push({ host: target.name, handed });
     if (handed.fault) faults.push({ ...handed.fault, host: target.name });
     // A host that is full or closes says nothing of the others (RFC 5321 §5.1).
     left = [...handed.putOff, ...handed.left];
@@ -157,7 +157,7 @@ async function tryTargets(
   const isSecure = wasSecure(asked.map(({ handed }) => handed));
   return {
     outcomes,
-    countsAsAttempt: countsAsAttempt || asked.length > 0,
+    countsAsAttempt: countsAsAttempt || asked.some(({ handed }) => handed.outcomes.size > 0),
     hosts: asked.map(({ host }) => host),
     ...present({ isSecure }),
   };

@@ -58,6 +58,8 @@ export interface HandedOver {
   readonly putOff: readonly Envelope[];
   /** Why the rest was not offered: no connection, no time left, or a login is required. */
   readonly fault?: Fault;
+  /** Set if the last envelope was called off while the server was being told of it. It is among those that were not offered. */
+  readonly wasBrokenOff?: true;
   /** Set if the server takes no mail without a login or TLS. */
   readonly wanted?: MessageError;
   /** The server says that we send too fast. */
@@ -78,8 +80,12 @@ export async function handOver(
   let throttled = false;
   for (let envelope = left[0]; envelope; envelope = left[0]) {
     const tried = await tryEnvelope(source, { ...limits, envelope });
-    if ("fault" in tried)
-      return { outcomes, left, putOff, fault: tried.fault, isThrottled: throttled, detail };
+    if ("fault" in tried) {
+      const { fault, brokenOff } = tried;
+      const unsent = { outcomes, left, putOff, fault, isThrottled: throttled, detail };
+      if (!brokenOff) return unsent;
+      return { ...unsent, detail: { tls: brokenOff.isSecure, ...detail }, wasBrokenOff: true };
+    }
     const { report, session } = tried;
     throttled ||= isThrottled(report);
     const behind = behindOthers(tried);
@@ -112,14 +118,17 @@ interface Tried {
   readonly report: TransactionReport;
 }
 
+interface NotTried {
+  readonly fault: Fault;
+  /** Over which the server was being told of the envelope when it was called off. */
+  readonly brokenOff?: SmtpSession;
+}
+
 interface Trial extends Omit<Handover, "envelopes"> {
   readonly envelope: Envelope;
 }
 
-async function tryEnvelope(
-  source: ConnectionSource,
-  trial: Trial,
-): Promise<Tried | { readonly fault: Fault }> {
+async function tryEnvelope(source: ConnectionSource, trial: Trial): Promise<Tried | NotTried> {
   const first = await tryOnce(source, trial, { isFresh: false });
   // The idle connection was dead or used up already, and nothing of this message was taken or judged: try once on a new one.
   const last = first === "stale" ? await tryOnce(source, trial, { isFresh: true }) : first;
@@ -140,7 +149,7 @@ async function tryOnce(
   source: ConnectionSource,
   { mail, envelope, ...limits }: Trial,
   { isFresh }: { readonly isFresh: boolean },
-): Promise<Tried | { readonly fault: Fault } | "stale"> {
+): Promise<Tried | NotTried | "stale"> {
   const { signal, isOurs } = limits;
   if (signal.aborted) return { fault: CALLED_OFF };
   const lent = await source.connect({ isFresh, signal });
@@ -157,7 +166,7 @@ async function tryOnce(
   const isUsed = session.messages() > 1 && isUsedUp(report);
   const isStale = isReused && (isUntouched(report) || isUsed) && !signal.aborted;
   source.giveBack(session, isStale ? undefined : report);
-  if (report.end.kind === "called_off") return { fault: CALLED_OFF };
+  if (report.end.kind === "called_off") return { fault: CALLED_OFF, brokenOff: session };
   if (isStale) return "stale";
   return { envelope, mail, session, report };
 }

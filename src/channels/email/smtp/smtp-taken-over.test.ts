@@ -73,15 +73,16 @@ test("an email that is taken over once it has been sent holds up nothing that go
   expect(server.connections()).toBe(1);
 });
 
-test("of an email that is taken over no further host hears, and it costs no attempt", async () => {
+test("of an email that is taken over no further host hears, it costs no attempt, and the host that was asked is named", async () => {
   const { server, state, isOurs } = await openServer("RCPT");
   const rig = await openMxRig({ port: server.port, config: { mta_sts: false } });
   closeLater(rig.close);
   rig.dns.mx.set("example.test", ["10 mx1.example.test", "20 mx2.example.test"]);
   for (const name of ["mx1", "mx2"]) rig.dns.a.set(`${name}.example.test`, ["127.0.0.1"]);
-  const { parts, countsAsAttempt } = await rig.channel.send(outgoingEmail(), NEVER, isOurs);
+  const { parts, countsAsAttempt, detail } = await rig.channel.send(outgoingEmail(), NEVER, isOurs);
   expect(parts).toMatchObject([{ kind: "deferred", error: { code: "smtp.called_off" } }]);
   expect(countsAsAttempt).toBe(false);
+  expect(detail).toMatchObject({ hosts: ["mx1.example.test"], tls: false });
   expect(state.later).toEqual([]);
   expect(server.connections()).toBe(1);
 });
@@ -97,4 +98,14 @@ test("where a host has had one of two recipients when the email is taken over, t
     parts: [{ kind: "sent" }, { kind: "deferred" }],
     countsAsAttempt: true,
   });
+});
+
+test("an email that is taken over before a host was asked names none", async () => {
+  const { server, isOurs } = await openServer("EHLO");
+  const rig = await openMxRig({ port: server.port, config: { mta_sts: false } });
+  closeLater(rig.close);
+  rig.host("example.test", "mx.example.test");
+  const { parts, detail } = await rig.channel.send(outgoingEmail(), NEVER, isOurs);
+  expect(parts).toMatchObject([{ kind: "deferred", error: { code: "smtp.called_off" } }]);
+  expect(detail?.hosts).toBeUndefined();
 });
