@@ -47,6 +47,8 @@ interface DescribedAnswer {
 
 /** One request on its way through an endpoint. */
 export interface Call {
+  /** That of the endpoint. */
+  readonly operation: string;
   readonly headers: Headers;
   readonly params: Readonly<Record<string, string>>;
   /** Empty if the endpoint declares no `query`. */

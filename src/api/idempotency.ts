@@ -1,7 +1,8 @@
 /** `Idempotency-Key`: how it is read, what it is unique within, and how a saved answer is replayed. */
 import { hash } from "node:crypto";
 import type { Idempotency, SavedAnswer } from "../core/messages/accept-request.ts";
-import { readSetting, type StoredSettings } from "../core/records/settings.ts";
+import { accountIdOf, MAX_ID_LENGTH } from "../core/push/push-device.ts";
+import { readSetting } from "../core/records/settings.ts";
 import { DAY_MS } from "../core/time/durations.ts";
 import type { Intake } from "../store/store.ts";
 import type { Call } from "./endpoint.ts";
@@ -21,69 +22,57 @@ export function idempotencyKey(headers: Headers): string | undefined {
 
 export const MALFORMED_KEY = { "Idempotency-Key": "must be 1 to 255 visible ASCII characters" };
 
-/** The `Idempotency-Key` of a request; `undefined` if it has none, or a malformed one. */
-export function validKey(headers: Headers): string | undefined {
-  return hasMalformedKey(headers) ? undefined : idempotencyKey(headers);
+/**
+ * The request's key, with everything that the store needs to honour it; `undefined` if the request has no key. Refuses a malformed
+ * one. `messageId`: of the message that the path names, if it names one; the key is unique within it.
+ */
+export function idempotencyOf(call: Call, messageId?: string): Idempotency | undefined {
+  const key = idempotencyKey(call.headers);
+  if (key === undefined) return undefined;
+  const bodyDigest = hash("sha256", call.body?.text ?? "", "hex");
+  // Without an API key it is unique within the body: a client library that always sends one key must not make all devices one.
+  const within = call.caller ? messageId : bodyDigest;
+  const scope = `${ownerOf(call)}:${call.operation}${within === undefined ? "" : `:${within}`}`;
+  return { scope, key, bodyDigest, now: call.now, expiresAt: call.now + REPLAY_WINDOW_MS };
 }
 
-/** The refusal of a request; if its key is malformed, with that among its problems. */
-export function withKeyProblem(refusal: Refusal, headers: Headers): Refusal {
-  return hasMalformedKey(headers) ? validationFailed({ ...refusal.more.details, ...MALFORMED_KEY }) : refusal;
+/** Whose the key is: the API key's; where none is needed, the account's that the body names. */
+function ownerOf({ caller, body }: Call): string {
+  return caller?.keyId ?? accountIdOf(body?.json)?.slice(0, MAX_ID_LENGTH) ?? "";
 }
 
-function hasMalformedKey(headers: Headers): boolean {
-  const key = headers.get("idempotency-key");
-  return key !== null && !KEY.test(key);
-}
-
-/** The scope in which a key is unique: one API key and one operation, whichever of its paths is used. */
-export function keyScope(keyId: string, operation: string): string {
-  return `${keyId}:${operation}`;
-}
-
-/** Hex SHA-256 of a body's exact text. */
-export function digestOf(text: string): string {
-  return hash("sha256", text, "hex");
-}
-
-/** The request's key, with everything that the store needs to honour it; `undefined` if the request has no key. */
-export function idempotencyOf(call: Call, operation: string): Idempotency | undefined {
-  const key = call.caller && idempotencyKey(call.headers);
-  if (!call.caller || key === undefined) return undefined;
-  const scope = keyScope(call.caller.keyId, operation);
-  return windowed({ scope, key, bodyDigest: digestOf(call.body?.text ?? ""), now: call.now });
-}
-
-/** Adds when the key expires, counted from the first request. */
-export function windowed(idempotency: Omit<Idempotency, "expiresAt">): Idempotency {
-  return { ...idempotency, expiresAt: idempotency.now + REPLAY_WINDOW_MS };
-}
-
-/** Whether the account's settings refuse a key that comes with another body. */
-export function isStrict(settings: StoredSettings): boolean {
-  return readSetting(settings, "idempotency") === "strict";
-}
-
-interface Repeat {
-  readonly bodyDigest: string;
-  readonly isStrict: boolean;
-}
-
-/** The saved answer for a request whose body is refused now; `undefined` if its key has none. */
-export async function replayOfRefused(
-  intake: Intake,
-  idempotency: Pick<Idempotency, "scope" | "key" | "now">,
-  repeat: Repeat,
-): Promise<Response | undefined> {
-  const answer = await intake.savedAnswer(idempotency);
+/**
+ * Replays the saved answer of a request that is refused now but was accepted earlier under the same key: since then its
+ * `schedule_at` may have passed, or its template or its account may have been deleted. Without such an answer, throws the refusal, with a
+ * malformed key among its problems.
+ */
+export async function replayOrRefuse(intake: Intake, call: Call, refusal: Refusal): Promise<Response> {
+  const key = call.headers.get("idempotency-key");
+  if (key !== null && !KEY.test(key)) throw validationFailed({ ...refusal.more.details, ...MALFORMED_KEY });
+  const idempotency = canRepeat(call) ? idempotencyOf(call) : undefined;
+  const answer = idempotency && (await intake.savedAnswer(idempotency));
+  if (!answer) throw refusal;
   if (answer === "in_progress") throw requestInProgress();
-  return answer && replayed(answer, repeat);
+  return replayed(answer, idempotency, call);
 }
 
-/** The saved answer, byte for byte. If it was given to another body, it is marked; with `isStrict` the repeat is refused. */
-export function replayed(answer: SavedAnswer, { bodyDigest, isStrict }: Repeat): Response {
-  const isOther = answer.bodyDigest !== bodyDigest;
-  if (isOther && isStrict) throw idempotencyKeyReused();
+/**
+ * Whether a refused request may repeat one that was accepted. A dry run does not: a 202 would look as if it had sent something. Without
+ * an API key nothing does that has another body than what was accepted, least of all one that cannot be read.
+ */
+function canRepeat({ caller, body }: Call): boolean {
+  return caller ? body?.json.dry_run !== true : body !== undefined;
+}
+
+/** The saved answer, byte for byte. If it was given to another body, it is marked, or refused where the account's settings say so. */
+export function replayed(
+  answer: SavedAnswer,
+  idempotency: Idempotency | undefined,
+  { caller }: Call,
+): Response {
+  const isOther = answer.bodyDigest !== idempotency?.bodyDigest;
+  if (isOther && readSetting(caller?.settings ?? {}, "idempotency") === "strict")
+    throw idempotencyKeyReused();
   const headers: Record<string, string> = {
     "Content-Type": "application/json",
     "Idempotent-Replayed": "true",

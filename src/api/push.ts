@@ -5,6 +5,7 @@ import { addressBlock } from "../core/network/address-block.ts";
 import {
   accountIdOf,
   IdentifyUserBody,
+  MAX_ID_LENGTH,
   parseIdentifyUser,
   parseRegisterDevice,
   type RegisterDevice,
@@ -17,7 +18,7 @@ import type { Store } from "../store/store.ts";
 import type { Answered } from "./answer.ts";
 import type { Call, Endpoint } from "./endpoint.ts";
 import { contactNotFound, validationFailed } from "./errors.ts";
-import { digestOf, idempotencyKey, replayed, replayOfRefused, validKey, windowed } from "./idempotency.ts";
+import { idempotencyOf, replayed } from "./idempotency.ts";
 import { pushLimit } from "./limits/account-limits.ts";
 import { countRequest } from "./limits/count-request.ts";
 import type { RateLimiter } from "./limits/rate-limit.ts";
@@ -25,7 +26,7 @@ import { IdentificationResult, identifiedJson, Registration, registeredJson } fr
 import type { Directory } from "./records/directory.ts";
 
 export interface PushDeps {
-  readonly store: Pick<Store, "push" | "intake">;
+  readonly store: Pick<Store, "push">;
   readonly directory: Directory;
   readonly limiter: RateLimiter;
   readonly ids: () => string;
@@ -70,8 +71,8 @@ export function pushEndpoints(deps: PushDeps): readonly Endpoint[] {
 async function registerDevice(deps: PushDeps, call: Call): Promise<Answered> {
   const account = await admit(deps, call);
   const judged = await judgeDevice(deps.directory, account, call.body?.json);
-  if ("errors" in judged) return refuseDevice(deps, call, judged.errors);
-  const idempotency = pushIdempotency(call, "registerDevice");
+  if ("errors" in judged) throw validationFailed(judged.errors);
+  const idempotency = idempotencyOf(call);
   const registrationId = deps.ids();
   const contactId = deps.ids();
   const answer = { status: 201, body: registeredJson(ID_MARKS) };
@@ -79,29 +80,18 @@ async function registerDevice(deps: PushDeps, call: Call): Promise<Answered> {
   const result = await deps.store.push.register(device, idempotency);
   // It was there a moment ago: the directory remembers for a second.
   if (result.kind === "app_not_found") throw validationFailed({ app_id: UNKNOWN_APP });
-  return toAnswered(result, idempotency);
-}
-
-/** Refuses, unless the request repeats one that was accepted before its account or app was deleted. */
-async function refuseDevice({ store }: PushDeps, call: Call, errors: FieldErrors): Promise<Response> {
-  const idempotency =
-    validKey(call.headers) === undefined ? undefined : pushIdempotency(call, "registerDevice");
-  if (!idempotency) throw validationFailed(errors);
-  const { bodyDigest } = idempotency;
-  const replay = await replayOfRefused(store.intake, idempotency, { bodyDigest, isStrict: false });
-  if (replay) return replay;
-  throw validationFailed(errors);
+  return toAnswered(result, idempotency, call);
 }
 
 async function identifyUser(deps: PushDeps, call: Call): Promise<Answered> {
   await admit(deps, call);
   const parsed = parseIdentifyUser(call.body?.json);
   if ("errors" in parsed) throw validationFailed(parsed.errors);
-  const idempotency = pushIdempotency(call, "identifyUser");
+  const idempotency = idempotencyOf(call);
   const answer = { status: 200, body: identifiedJson(ID_MARKS.contactId) };
   const result = await deps.store.push.identify({ ...parsed.value, now: call.now, answer }, idempotency);
   if (result.kind === "contact_not_found") throw contactNotFound();
-  return toAnswered(result, idempotency);
+  return toAnswered(result, idempotency, call);
 }
 
 /** Counts the request against its client's rate limit, and returns the account that it names, if it exists. */
@@ -113,17 +103,6 @@ async function admit({ directory, limiter }: PushDeps, call: Call): Promise<Acco
   const key = `push ${addressBlock(call.clientAddress)} ${account?.id ?? ""}`;
   if (limit) countRequest(limiter, { key, limit });
   return account;
-}
-
-const MAX_ID_LENGTH = 64;
-
-/** The key's scope includes the body: a client library that always sends one key must not make all devices one. */
-function pushIdempotency(call: Call, operation: string): Idempotency | undefined {
-  const key = idempotencyKey(call.headers);
-  if (key === undefined) return undefined;
-  const bodyDigest = digestOf(call.body?.text ?? "");
-  const accountId = accountIdOf(call.body?.json)?.slice(0, MAX_ID_LENGTH) ?? "";
-  return windowed({ scope: `${accountId}:${operation}:${bodyDigest}`, key, bodyDigest, now: call.now });
 }
 
 type Judged = { readonly value: RegisterDevice } | { readonly errors: FieldErrors };
@@ -163,8 +142,11 @@ function isText(value: unknown): value is string {
   return typeof value === "string" && value !== "";
 }
 
-function toAnswered({ kind, answer }: PushAnswer, idempotency: Idempotency | undefined): Answered {
-  if (kind === "replay")
-    return replayed(answer, { bodyDigest: idempotency?.bodyDigest ?? "", isStrict: false });
+function toAnswered(
+  { kind, answer }: PushAnswer,
+  idempotency: Idempotency | undefined,
+  call: Call,
+): Answered {
+  if (kind === "replay") return replayed(answer, idempotency, call);
   return { status: answer.status, json: answer.body };
 }

@@ -4,7 +4,6 @@ import { unknownName } from "../core/body/unknown-name.ts";
 import { addressBlock } from "../core/network/address-block.ts";
 import type { KeyOwner } from "../core/records/api-key.ts";
 import type { Writable } from "../core/writable.ts";
-import type { Intake } from "../store/store.ts";
 import type { Answered } from "./answer.ts";
 import { type AnyAppDeps, DEFAULT_LIMITS, type HandlerDeps } from "./app-deps.ts";
 import { type Authenticator, createAuthenticator } from "./authenticate.ts";
@@ -16,7 +15,7 @@ import { unlessClientGone } from "./client-gone.ts";
 import { type Call, type Endpoint, type LongPoll, takesBody } from "./endpoint.ts";
 import { Refusal, validationFailed } from "./errors.ts";
 import { Forwarded } from "./forwarded.ts";
-import { digestOf, isStrict, keyScope, replayOfRefused, validKey, withKeyProblem } from "./idempotency.ts";
+import { replayOrRefuse } from "./idempotency.ts";
 import { accountLimits } from "./limits/account-limits.ts";
 import { countRequest } from "./limits/count-request.ts";
 import type { RateLimiter } from "./limits/rate-limit.ts";
@@ -137,10 +136,9 @@ function createBodyRunner(
       const answered = endpoint.handle(call);
       return answered instanceof Promise ? await answered : answered;
     } catch (error) {
-      const text = typeof body === "string" ? body : body.text;
-      if (error instanceof Forwarded) throw new Forwarded(text);
+      if (error instanceof Forwarded) throw new Forwarded(call.body?.text);
       if (error instanceof Refusal && error.status === 400 && endpoint.idempotent)
-        return await replayOrRefuse(store.intake, endpoint, { call, text, refusal: error });
+        return await replayOrRefuse(store.intake, call, error);
       throw error;
     } finally {
       if (typeof body !== "string") body.release();
@@ -162,31 +160,6 @@ function clientOf({ auth }: Endpoint, { caller, clientAddress }: PendingCall): B
   return { name: caller?.account.id ?? "", isAnonymous: false };
 }
 
-/**
- * Replays the saved answer of a request that is refused now but was accepted earlier under the same key: since then its
- * `schedule_at` may have passed, or its template may have been deleted. Without such an answer, throws the refusal. So it does for
- * a dry run: a 202 would look as if it had sent something.
- */
-async function replayOrRefuse(
-  intake: Intake,
-  { operation }: Endpoint,
-  { call: { caller, headers, now, body }, text, refusal }: RefusedBody,
-): Promise<Response> {
-  const key = validKey(headers);
-  if (!caller || key === undefined || body?.json.dry_run === true) throw withKeyProblem(refusal, headers);
-  const idempotency = { scope: keyScope(caller.keyId, operation), key, now };
-  const repeat = { bodyDigest: digestOf(text), isStrict: isStrict(caller.settings) };
-  const replay = await replayOfRefused(intake, idempotency, repeat);
-  if (!replay) throw refusal;
-  return replay;
-}
-
-interface RefusedBody {
-  readonly call: PendingCall;
-  readonly text: string;
-  readonly refusal: Refusal;
-}
-
 /** A call that is still being filled in. */
 type PendingCall = Writable<Call>;
 
@@ -195,6 +168,7 @@ const trustsNone = () => false;
 
 function openCall({ endpoint, params }: Found, request: Request, now: number): PendingCall {
   return {
+    operation: endpoint.operation,
     headers: request.headers,
     params,
     now,

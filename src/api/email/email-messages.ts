@@ -67,12 +67,7 @@ async function sendEmail(deps: MessageDeps, call: Call): Promise<Answered> {
   return acceptMessages(
     deps.intake,
     { accountId: caller.account.id, flow: "single", content: toContent(request), messages: [message] },
-    {
-      call,
-      operation: "sendEmail",
-      body: acceptedEmailJson(message, deps.createdAtOf(message.id)),
-      scheduleAt,
-    },
+    { call, body: acceptedEmailJson(message, deps.createdAtOf(message.id)), scheduleAt },
   );
 }
 

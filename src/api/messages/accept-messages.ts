@@ -6,16 +6,16 @@ import type { Intake } from "../../store/store.ts";
 import type { Answered } from "../answer.ts";
 import type { Call } from "../endpoint.ts";
 import { invalidApiKey, requestInProgress, validationFailed } from "../errors.ts";
-import { idempotencyOf, isStrict, replayed } from "../idempotency.ts";
+import { idempotencyOf, replayed } from "../idempotency.ts";
 import { overSendingLimit } from "../limits/sending-limit.ts";
 
 /** Stores a request with its answer, and returns the answer; if its `Idempotency-Key` was used before, the saved one. */
 export async function acceptMessages(
   intake: Intake,
   request: Omit<AcceptRequest, "idempotency">,
-  { call, operation, body, scheduleAt }: Accepting,
+  { call, body, scheduleAt }: Accepting,
 ): Promise<Answered> {
-  const idempotency = idempotencyOf(call, operation);
+  const idempotency = idempotencyOf(call);
   const key = idempotency && {
     ...idempotency,
     answer: { status: 202, body },
@@ -29,16 +29,12 @@ export async function acceptMessages(
   if (result.kind === "over_limit") {
     throw overSendingLimit(result.refusal, tallyOf(request.messages.map(({ recipient }) => recipient)), call);
   }
-  if (result.kind === "replay") {
-    const bodyDigest = idempotency?.bodyDigest ?? "";
-    return replayed(result.answer, { bodyDigest, isStrict: isStrict(call.caller?.settings ?? {}) });
-  }
+  if (result.kind === "replay") return replayed(result.answer, idempotency, call);
   return { status: 202, json: body };
 }
 
 interface Accepting {
   readonly call: Call;
-  readonly operation: string;
   /** The JSON of the answer. */
   readonly body: string;
   /** The request's `schedule_at`, in Unix milliseconds. */

@@ -38,26 +38,17 @@ export function cancelEndpoints(deps: CancelDeps): readonly Endpoint[] {
           "`message can no longer be canceled`: it is final, is being sent, or may have been sent in part.",
       },
     },
-    handle: (call) => cancelMessage(deps, { channel, operation: `cancel${name}` }, call),
+    handle: (call) => cancelMessage(deps, channel, call),
   }));
-}
-
-interface Operation {
-  readonly channel: ChannelName;
-  readonly operation: string;
 }
 
 /**
  * An `Idempotency-Key` is unique within the message: with a key that canceled another one, this message has to be canceled
  * too. The answer of a repeat is read once more, since a canceled message stays as it is.
  */
-async function cancelMessage(
-  { messages }: CancelDeps,
-  { channel, operation }: Operation,
-  call: Call,
-): Promise<Answered> {
+async function cancelMessage({ messages }: CancelDeps, channel: ChannelName, call: Call): Promise<Answered> {
   const id = shownMessageId(call.params.message_id, call.now);
-  const idempotency = idempotencyOf(call, `${operation}:${id}`);
+  const idempotency = idempotencyOf(call, id);
   if (id === undefined) throw messageNotFound();
   const query = { accountId: callerOf(call).account.id, channel, id };
   const result = await messages.cancel({ ...query, now: call.now, ...present({ idempotency }) });
@@ -67,5 +58,5 @@ async function cancelMessage(
   const json = JSON.stringify(toMessageResource(message));
   if (result === "canceled" || !idempotency) return { status: 200, json };
   const { bodyDigest } = idempotency;
-  return replayed({ status: 200, body: json, bodyDigest }, { bodyDigest, isStrict: false });
+  return replayed({ status: 200, body: json, bodyDigest }, idempotency, call);
 }

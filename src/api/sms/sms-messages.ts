@@ -120,7 +120,7 @@ function acceptSms(deps: MessageDeps, call: Call, { request, plan }: PlannedSms)
   const limited = limitedRequest(caller, { content, to: request.to }, now);
   if (limited) accepting.limited = limited;
   const { scheduleAt } = request;
-  return acceptMessages(deps.intake, accepting, { call, operation: "sendSms", body, scheduleAt });
+  return acceptMessages(deps.intake, accepting, { call, body, scheduleAt });
 }
 
 interface Made {

@@ -29,6 +29,9 @@ export interface IdentifyUser {
   readonly externalId?: string;
 }
 
+/** No id is longer. */
+export const MAX_ID_LENGTH = 64;
+
 const attribute = (description: string, example: string) =>
   Type.Optional(Type.String({ maxLength: 64, description, examples: [example] }));
 
@@ -40,8 +43,8 @@ const lookedUp = (description: string) => Type.String({ minLength: 1, descriptio
 
 export const RegisterDeviceBody = Type.Object(
   {
-    account_id: identifier("Account identifier.", 64),
-    app_id: identifier("Push app id.", 64),
+    account_id: identifier("Account identifier.", MAX_ID_LENGTH),
+    app_id: identifier("Push app id.", MAX_ID_LENGTH),
     platform: Type.Enum(PUSH_PLATFORMS, {
       description: "`apns` (iOS), `fcm` (Android and web through Firebase) or `web` (Web Push).",
     }),
