@@ -11,6 +11,7 @@ import { inboundEndpoints } from "./inbound/inbound-sms.ts";
 import type { RateLimiter } from "./limits/rate-limit.ts";
 import { cancelEndpoints } from "./messages/cancel-messages.ts";
 import { createCreatedAt } from "./messages/created-at.ts";
+import { getEndpoints } from "./messages/get-messages.ts";
 import { messageEventEndpoints } from "./messages/message-events.ts";
 import { messageListEndpoints } from "./messages/message-lists.ts";
 import { docsEndpoints } from "./openapi/docs.ts";
@@ -33,11 +34,12 @@ export function allEndpoints(deps: AppDeps, { directory, limiter }: EndpointPart
   const { connectorStatus = () => undefined } = deps;
   const createdAtOf = createCreatedAt();
   const { intake, messages } = store;
-  const messageDeps = { intake, messages, directory, ids, createdAtOf, connectorStatus };
+  const messageDeps = { intake, directory, ids, createdAtOf, connectorStatus };
   const described = [
     ...smsEndpoints(messageDeps),
     ...inboundEndpoints(store.inbound),
     ...emailEndpoints(messageDeps),
+    ...getEndpoints(messages),
     ...messageListEndpoints(messages),
     ...messageEventEndpoints(messages),
     ...cancelEndpoints(store),
@@ -88,6 +90,11 @@ export function messageEndpoints(
   const connectorStatus = () => {
     throw new Forwarded();
   };
-  const deps = { intake, messages, directory, ids, createdAtOf: createCreatedAt(), connectorStatus };
-  return [...smsEndpoints(deps), ...emailEndpoints(deps), ...docsEndpoints({ docsAsset })];
+  const deps = { intake, directory, ids, createdAtOf: createCreatedAt(), connectorStatus };
+  return [
+    ...smsEndpoints(deps),
+    ...emailEndpoints(deps),
+    ...getEndpoints(messages),
+    ...docsEndpoints({ docsAsset }),
+  ];
 }

@@ -22,16 +22,14 @@ export function idempotencyKey(headers: Headers): string | undefined {
 
 export const MALFORMED_KEY = { "Idempotency-Key": "must be 1 to 255 visible ASCII characters" };
 
-/**
- * The request's key, with everything that the store needs to honour it; `undefined` if the request has no key. Refuses a malformed
- * one. `messageId`: of the message that the path names, if it names one; the key is unique within it.
- */
-export function idempotencyOf(call: Call, messageId?: string): Idempotency | undefined {
+/** The request's key, with everything that the store needs to honour it; `undefined` if it has none. Refuses a malformed one. */
+export function idempotencyOf(call: Call): Idempotency | undefined {
   const key = idempotencyKey(call.headers);
   if (key === undefined) return undefined;
   const bodyDigest = hash("sha256", call.body?.text ?? "", "hex");
   // Without an API key it is unique within the body: a client library that always sends one key must not make all devices one.
-  const within = call.caller ? messageId : bodyDigest;
+  // With one it is unique within the message that the path names, if any: the key that canceled another one has to cancel this one too.
+  const within = call.caller ? call.params.message_id?.toLowerCase() : bodyDigest;
   const scope = `${ownerOf(call)}:${call.operation}${within === undefined ? "" : `:${within}`}`;
   return { scope, key, bodyDigest, now: call.now, expiresAt: call.now + REPLAY_WINDOW_MS };
 }

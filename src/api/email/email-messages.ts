@@ -1,19 +1,18 @@
-/** Send Email and Get Email. */
+/** Send Email. */
 import { parseSendEmail, readSendEmail, type SendEmail, SendEmailBody } from "../../core/email/send-email.ts";
 import type { NewMessage } from "../../core/messages/accept-request.ts";
 import type { EmailContent } from "../../core/messages/message.ts";
 import { present } from "../../core/present.ts";
 import { readSetting } from "../../core/records/settings.ts";
 import { HOUR_MS } from "../../core/time/durations.ts";
-import type { Answer, Answered } from "../answer.ts";
+import type { Answered } from "../answer.ts";
 import { callerOf } from "../caller.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
-import { messageNotFound, validationFailed } from "../errors.ts";
+import { validationFailed } from "../errors.ts";
 import { acceptMessages } from "../messages/accept-messages.ts";
 import type { MessageDeps } from "../messages/message-deps.ts";
-import { shownMessageId } from "../messages/message-id.ts";
 import { judgeEmail, planEmail } from "./email-plan.ts";
-import { AcceptedEmail, acceptedEmailJson, EmailMessage, toEmailResource } from "./email-resource.ts";
+import { AcceptedEmail, acceptedEmailJson } from "./email-resource.ts";
 
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
@@ -31,19 +30,6 @@ export function emailEndpoints(deps: MessageDeps): readonly Endpoint[] {
       request: { schema: SendEmailBody, maxBytes: MAX_BODY_BYTES },
       responses: { 202: { description: "Accepted, durably.", schema: AcceptedEmail } },
       handle: (call) => sendEmail(deps, call),
-    },
-    {
-      method: "GET",
-      path: "/v1/emails/messages/{message_id}",
-      operation: "getEmail",
-      summary: "Read an email and its status",
-      tag: "Email",
-      auth: "api-key",
-      responses: {
-        200: { description: "The message; never its body.", schema: EmailMessage },
-        404: { description: "`message not found`: unknown, or older than 7 days." },
-      },
-      handle: (call) => getEmail(deps, call),
     },
   ];
 }
@@ -81,12 +67,4 @@ async function refuseEmail({ directory }: MessageDeps, call: Call): Promise<neve
 function toContent(request: SendEmail): EmailContent {
   const { scheduleAt, ...content } = request;
   return { channel: "email", ...content, ...present({ scheduledAt: scheduleAt }) };
-}
-
-async function getEmail({ messages }: MessageDeps, call: Call): Promise<Answer> {
-  const id = shownMessageId(call.params.message_id, call.now);
-  const accountId = callerOf(call).account.id;
-  const message = id === undefined ? undefined : await messages.find({ accountId, channel: "email", id });
-  if (message?.content.channel !== "email") throw messageNotFound();
-  return { status: 200, json: JSON.stringify(toEmailResource(message, message.content)) };
 }

@@ -4,13 +4,12 @@ import type { ChannelName } from "../../core/messages/message.ts";
 import { present } from "../../core/present.ts";
 import type { MessageStore } from "../../store/store.ts";
 import type { Answered } from "../answer.ts";
-import { callerOf } from "../caller.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
 import { messageNotFound, tooLateToCancel } from "../errors.ts";
 import { idempotencyOf, replayed } from "../idempotency.ts";
 import { MESSAGE_CHANNELS } from "./message-channels.ts";
-import { shownMessageId } from "./message-id.ts";
-import { toMessageResource } from "./message-resource.ts";
+import { messageNamed } from "./message-id.ts";
+import { messageJson } from "./message-resource.ts";
 
 export interface CancelDeps {
   readonly messages: Pick<MessageStore, "cancel" | "find">;
@@ -42,20 +41,15 @@ export function cancelEndpoints(deps: CancelDeps): readonly Endpoint[] {
   }));
 }
 
-/**
- * An `Idempotency-Key` is unique within the message: with a key that canceled another one, this message has to be canceled
- * too. The answer of a repeat is read once more, since a canceled message stays as it is.
- */
+/** The answer of a repeat is read once more, since a canceled message stays as it is. */
 async function cancelMessage({ messages }: CancelDeps, channel: ChannelName, call: Call): Promise<Answered> {
-  const id = shownMessageId(call.params.message_id, call.now);
-  const idempotency = idempotencyOf(call, id);
-  if (id === undefined) throw messageNotFound();
-  const query = { accountId: callerOf(call).account.id, channel, id };
-  const result = await messages.cancel({ ...query, now: call.now, ...present({ idempotency }) });
+  const idempotency = idempotencyOf(call);
+  const named = messageNamed(call, channel);
+  const result = await messages.cancel({ ...named, now: call.now, ...present({ idempotency }) });
   if (result === "too_late") throw tooLateToCancel();
-  const message = result === "not_found" ? undefined : await messages.find(query);
+  const message = result === "not_found" ? undefined : await messages.find(named);
   if (!message) throw messageNotFound();
-  const json = JSON.stringify(toMessageResource(message));
+  const json = messageJson(message);
   if (result === "canceled" || !idempotency) return { status: 200, json };
   const { bodyDigest } = idempotency;
   return replayed({ status: 200, body: json, bodyDigest }, idempotency, call);

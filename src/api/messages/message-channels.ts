@@ -8,6 +8,7 @@ export const MESSAGE_CHANNELS = [
     channel: "sms",
     /** In the names of operations and schemas: `cancelSms`. */
     name: "Sms",
+    one: "an SMS",
     plural: "SMS",
     tag: "SMS",
     path: "/v1/sms/messages",
@@ -17,6 +18,7 @@ export const MESSAGE_CHANNELS = [
   {
     channel: "email",
     name: "Email",
+    one: "an email",
     plural: "emails",
     tag: "Email",
     path: "/v1/emails/messages",

@@ -1,11 +1,10 @@
 import type { ConnectorStatus } from "../../channels/channel.ts";
-import type { Intake, MessageStore } from "../../store/store.ts";
+import type { Intake } from "../../store/store.ts";
 import type { Directory } from "../records/directory.ts";
 
-/** What the endpoints that send and show messages need. */
+/** What the endpoints that send messages need. */
 export interface MessageDeps {
   readonly intake: Intake;
-  readonly messages: Pick<MessageStore, "find">;
   readonly directory: Directory;
   readonly ids: () => string;
   /** A message's `created_at`, by its id. */

@@ -5,11 +5,10 @@ import { toIso } from "../../core/time/timestamp.ts";
 import { toWebhookId } from "../../core/webhooks/webhook-event.ts";
 import type { MessageStore } from "../../store/store.ts";
 import type { Answer } from "../answer.ts";
-import { callerOf } from "../caller.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
 import { messageNotFound } from "../errors.ts";
 import { MESSAGE_CHANNELS } from "./message-channels.ts";
-import { shownMessageId } from "./message-id.ts";
+import { messageNamed } from "./message-id.ts";
 
 export function messageEventEndpoints(messages: Pick<MessageStore, "timeline">): readonly Endpoint[] {
   return MESSAGE_CHANNELS.map(({ channel, name, path, tag }) => ({
@@ -73,13 +72,12 @@ async function readTimeline(
   channel: ChannelName,
   call: Call,
 ): Promise<Answer> {
-  const id = shownMessageId(call.params.message_id, call.now);
-  const accountId = callerOf(call).account.id;
-  const timeline = id === undefined ? undefined : await messages.timeline({ accountId, channel, id });
-  if (id === undefined || !timeline) throw messageNotFound();
+  const named = messageNamed(call, channel);
+  const timeline = await messages.timeline(named);
+  if (!timeline) throw messageNotFound();
   return {
     status: 200,
-    json: JSON.stringify({ data: timeline.filter(isShown).map((entry) => toResource(id, entry)) }),
+    json: JSON.stringify({ data: timeline.filter(isShown).map((entry) => toResource(named.id, entry)) }),
   };
 }
 

@@ -1,10 +1,16 @@
+import type { ChannelName } from "../../core/messages/message.ts";
 import { RETENTION_MS } from "../../core/time/durations.ts";
 import { uuidTime } from "../../core/uuid.ts";
+import { callerOf } from "../caller.ts";
+import type { Call } from "../endpoint.ts";
+import { messageNotFound } from "../errors.ts";
 
-/** A message id from a path, in lower case; `undefined` if it is malformed, or seven days old or older at `now`. */
-export function shownMessageId(text: string | undefined, now: number): string | undefined {
-  const createdAt = text === undefined ? undefined : uuidTime(text);
-  return createdAt !== undefined && createdAt >= oldestShownAt(now) ? text?.toLowerCase() : undefined;
+/** The caller's message that the path names by `{message_id}`. Refuses an id that is malformed, or seven days old or older. */
+export function messageNamed(call: Call, channel: ChannelName) {
+  const { message_id: text = "" } = call.params;
+  const createdAt = uuidTime(text);
+  if (createdAt === undefined || createdAt < oldestShownAt(call.now)) throw messageNotFound();
+  return { accountId: callerOf(call).account.id, channel, id: text.toLowerCase() };
 }
 
 /** Unix milliseconds: messages that were created earlier are no longer shown. */

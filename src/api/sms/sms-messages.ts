@@ -1,4 +1,4 @@
-/** Send SMS and Get SMS. */
+/** Send SMS. */
 import Type from "typebox";
 import type { AcceptRequest, NewMessage } from "../../core/messages/accept-request.ts";
 import type { Part } from "../../core/messages/message.ts";
@@ -7,27 +7,19 @@ import { readSetting } from "../../core/records/settings.ts";
 import { deferralDetail, earliestSendAt } from "../../core/sms/promotional-hours.ts";
 import { parseSendSms, type SendSms, SendSmsBody } from "../../core/sms/send-sms.ts";
 import type { Writable } from "../../core/writable.ts";
-import type { Answer, Answered } from "../answer.ts";
+import type { Answered } from "../answer.ts";
 import { callerOf } from "../caller.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
-import { messageNotFound } from "../errors.ts";
 import { idempotencyKey } from "../idempotency.ts";
 import { limitedRequest } from "../limits/sending-limit.ts";
 import { acceptMessages } from "../messages/accept-messages.ts";
 import type { MessageDeps } from "../messages/message-deps.ts";
-import { shownMessageId } from "../messages/message-id.ts";
 import type { MaybePromise } from "../when-ready.ts";
 import { dryRunSms } from "./dry-run.ts";
 import { DryRunSms, DryRunSmsBatch } from "./dry-run-resource.ts";
 import { refuseSms } from "./refuse-sms.ts";
 import { planSms, type SmsPlan } from "./sms-plan.ts";
-import {
-  AcceptedSms,
-  AcceptedSmsBatch,
-  acceptedSmsJson,
-  SmsMessage,
-  smsResourceJson,
-} from "./sms-resource.ts";
+import { AcceptedSms, AcceptedSmsBatch, acceptedSmsJson } from "./sms-resource.ts";
 import { windowEnd } from "./sms-window.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -58,19 +50,6 @@ export function smsEndpoints(deps: MessageDeps): readonly Endpoint[] {
         },
       },
       handle: (call) => sendSms(deps, call),
-    },
-    {
-      method: "GET",
-      path: "/v1/sms/messages/{message_id}",
-      operation: "getSms",
-      summary: "Read an SMS and its status",
-      tag: "SMS",
-      auth: "api-key",
-      responses: {
-        200: { description: "The message.", schema: SmsMessage },
-        404: { description: "`message not found`: unknown, or older than 7 days." },
-      },
-      handle: (call) => getSms(deps, call),
     },
   ];
 }
@@ -198,12 +177,4 @@ const NO_PARTS: readonly Part[] = [];
 
 function sendsRepeatsOnce({ settings }: KeyOwner): boolean {
   return readSetting(settings, "batch_duplicates") === "once";
-}
-
-async function getSms({ messages }: MessageDeps, call: Call): Promise<Answer> {
-  const id = shownMessageId(call.params.message_id, call.now);
-  const accountId = callerOf(call).account.id;
-  const message = id === undefined ? undefined : await messages.find({ accountId, channel: "sms", id });
-  if (message?.content.channel !== "sms") throw messageNotFound();
-  return { status: 200, json: smsResourceJson(message, message.content) };
 }
