@@ -2,13 +2,13 @@
 import { randomBytes } from "node:crypto";
 import type { Command } from "commander";
 import { addAdminCommands } from "./admin/admin-commands.ts";
-import { PROCESS_TERMINAL } from "./admin/process-terminal.ts";
 import { addBackupCommands } from "./backup/backup-commands.ts";
 import { readAdminTarget, readDataTarget } from "./config.ts";
 import { addMigrateToCommand } from "./data-folder/migrate-to-command.ts";
 import { addRotateKeyCommand } from "./keys/rotate-key-command.ts";
 import { addListenCommand } from "./listen/listen-command.ts";
 import { createSystemClock } from "./system-clock.ts";
+import { PROCESS_TERMINAL } from "./terminal.ts";
 
 export function addCommands(program: Command, version: string): void {
   const admin = readAdminTarget(process.env);
@@ -16,7 +16,7 @@ export function addCommands(program: Command, version: string): void {
   const terminal = PROCESS_TERMINAL;
   const clock = createSystemClock();
   const migrationThread = new URL("./migration-thread.ts", import.meta.url);
-  addAdminCommands(program, admin);
+  addAdminCommands(program, admin, terminal);
   addBackupCommands(program, { target, terminal, clock, version });
   addRotateKeyCommand(program, { target, terminal, randomBytes, migrationThread });
   addMigrateToCommand(program, { target, terminal, clock, migrationThread });

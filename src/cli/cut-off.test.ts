@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { AdminFailure } from "./admin/admin-client.ts";
+import { CommandFailure } from "./command-failure.ts";
 import { type OnCutOff, untilCutOff } from "./cut-off.ts";
 
 /** What a signal makes a command say, and the code that it ends with. */
@@ -40,7 +40,7 @@ test("a database that goes away leaves what a signal would, and any other failur
     return heard.join("");
   };
   const away = () => {
-    throw new AdminFailure("the database is away", {}, true);
+    throw new CommandFailure("the database is away", {}, true);
   };
   const left = "run it again";
   expect(await saidOf(away)).toBe("error: the database is away\n");
@@ -52,7 +52,7 @@ test("a database that goes away leaves what a signal would, and any other failur
   expect(await saidOf((onCutOff) => [undone(onCutOff), away()])).toBe("error: the database is away\n");
   const refused = (onCutOff: OnCutOff) => {
     half(onCutOff);
-    throw new AdminFailure("the counts differ");
+    throw new CommandFailure("the counts differ");
   };
   expect(await saidOf(refused)).toBe("error: the counts differ\n");
 });

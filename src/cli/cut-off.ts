@@ -1,9 +1,9 @@
 import { constants } from "node:os";
 import { errorText } from "../core/error-text.ts";
-import { AdminFailure } from "./admin/admin-client.ts";
-import type { Terminal } from "./admin/command-line.ts";
+import { CommandFailure } from "./command-failure.ts";
 import { orRefusal } from "./or-refusal.ts";
 import { stopSignals } from "./stop-signals.ts";
+import type { Terminal } from "./terminal.ts";
 
 /**
  * From this call on, a signal that ends the command first runs `undo`, and `left` says what is left and what to do. The same is left
@@ -48,6 +48,6 @@ export async function untilCutOff(
 }
 
 function withLeft(error: unknown, left: string | undefined): unknown {
-  const isCutOff = left !== undefined && error instanceof AdminFailure && error.isOutage;
-  return isCutOff ? new AdminFailure(`${error.message}; ${left}`) : error;
+  const isCutOff = left !== undefined && error instanceof CommandFailure && error.isOutage;
+  return isCutOff ? new CommandFailure(`${error.message}; ${left}`) : error;
 }

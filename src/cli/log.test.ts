@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { createLog } from "./log.ts";
-import type { Output } from "./terminal.ts";
+import type { Output } from "./unblocked.ts";
 
 const LINES = 60_000;
 

@@ -1,6 +1,6 @@
 import pino, { type Logger } from "pino";
 import type { LogLevel } from "./config.ts";
-import { type Output, unblocked } from "./terminal.ts";
+import { type Output, unblocked } from "./unblocked.ts";
 
 /** Fields that are never logged, even if a log line carries them by mistake. */
 const SECRET_FIELDS = [

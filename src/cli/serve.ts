@@ -12,7 +12,7 @@ import { ListenFailure, listenProblem } from "./http/listen.ts";
 import { createLog } from "./log.ts";
 import { stopSignals } from "./stop-signals.ts";
 import { createSystemClock } from "./system-clock.ts";
-import { unblocked } from "./terminal.ts";
+import { unblocked } from "./unblocked.ts";
 
 /** A stop that takes longer is stuck: the process exits with code 1. */
 const STOP_LIMIT_MS = 20_000;

@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { Worker } from "node:worker_threads";
-import { AdminFailure } from "./admin/admin-client.ts";
 import type { OnStep } from "./backup/backup-progress.ts";
 import type { SLOW_WORK, SlowStep } from "./backup/file-work.ts";
+import { CommandFailure } from "./command-failure.ts";
 
 type Work = typeof SLOW_WORK;
 
@@ -43,7 +43,7 @@ export function slowly<Name extends keyof Work>(
     worker.on("message", (message: SlowAnswer | SlowNews) => {
       if (message.kind === "step") steps.hear(message.step);
       else if (message.kind === "done") resolve(message.result as ReturnType<Work[Name]>);
-      else reject(message.isExpected ? new AdminFailure(message.message) : new Error(message.message));
+      else reject(message.isExpected ? new CommandFailure(message.message) : new Error(message.message));
     });
   }).finally(steps.end);
 }

@@ -1,64 +1,57 @@
-import { constants, openSync, writeSync } from "node:fs";
+import { writeSync } from "node:fs";
 import { isatty } from "node:tty";
 
-/** How long to wait before a terminal that takes nothing is tried again. */
-const AGAIN_MS = 100;
-
-/** Standard output or standard error. `onTaken`: the text is held no longer; with an error: not all of it was written, and never will be. */
-export interface Output {
-  write(text: string, onTaken?: (error?: Error | null) => void): unknown;
+/** Where a command prints, and how it ends. */
+export interface Terminal {
+  stdout(text: string): void;
+  /** How many columns a line of `stdout` has; absent if it is not a terminal. */
+  readonly columns?: number | undefined;
+  stderr(text: string): void;
+  /** Ends the process. 1: the command failed; 2: it was not understood. */
+  exit(code: number): never;
 }
+
+/** The exit code that shells give a program ended by SIGPIPE: the reader of the output is gone. */
+const READER_GONE = 141;
 
 /**
- * A stream that never waits for its reader, even if that is a terminal. For a terminal Bun waits, so that Ctrl-S, or a connection
- * to the terminal that hangs, would stop the whole process. For pipes and files Bun does not wait.
+ * The terminal, pipe or file that the program was started with. Writes block until all is written: otherwise `exit` would
+ * lose what a pipe has not taken yet. If the reader of `stdout` is gone, the command ends. If nobody reads `stderr`, it goes on, since a
+ * line about its progress must not end the work.
  */
-export function unblocked(name: keyof typeof DESCRIPTORS): Output {
-  // Not that of the stream, which has none on threads other than the first.
-  const fd = DESCRIPTORS[name];
-  const own = isatty(fd) ? openAgain(fd) : undefined;
-  return own === undefined ? process[name] : writeWhenTaken(own);
-}
+export const PROCESS_TERMINAL: Terminal = {
+  stdout: (text) => print(1, text),
+  // Only for a terminal: reading `process.stdout` makes the stream, which would change how pipes are written to.
+  columns: isatty(1) ? process.stdout.columns : undefined,
+  stderr: (text) => print(2, text),
+  exit: (code) => process.exit(code),
+};
 
-const DESCRIPTORS = { stdout: 1, stderr: 2 } as const;
-
-/** Opens the same terminal once more: the one that the shell has opened must go on waiting, for those who use it after us. */
-function openAgain(fd: number): number | undefined {
+function print(descriptor: 1 | 2, text: string): void {
+  let rest: Uint8Array = Buffer.from(text);
   try {
-    return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
-  } catch {
-    // The terminal belongs to another user, as after `su`.
-    return undefined;
-  }
-}
-
-function writeWhenTaken(fd: number): Output {
-  const left: { octets: Uint8Array; readonly onTaken: (() => void) | undefined }[] = [];
-
-  const flush = () => {
-    for (let first = left[0]; first; first = left[0]) {
-      first.octets = first.octets.subarray(writeSome(fd, first.octets));
-      if (first.octets.length > 0) break;
-      first.onTaken?.();
-      left.shift();
-    }
-    if (left.length > 0) setTimeout(flush, AGAIN_MS).unref();
-  };
-  process.on("exit", flush);
-  return {
-    write(text, onTaken) {
-      // A text that is written while another one is handed on is left to the loop in `flush`.
-      const isFirst = left.push({ octets: Buffer.from(text), onTaken }) === 1;
-      if (isFirst) flush();
-    },
-  };
-}
-
-/** How many octets the terminal has taken; all of them if it is gone, since nobody will read them. */
-function writeSome(fd: number, octets: Uint8Array): number {
-  try {
-    return writeSync(fd, octets);
+    while (rest.length > 0) rest = rest.subarray(writeSome(descriptor, rest));
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EAGAIN" ? 0 : octets.length;
+    if (descriptor === 1) giveUp(error as { code?: string; message?: string });
   }
+}
+
+/** Returns how many octets were written. If a pipe is full that another process has made non-blocking, waits a little. */
+function writeSome(descriptor: number, octets: Uint8Array): number {
+  try {
+    return writeSync(descriptor, octets);
+  } catch (error) {
+    if ((error as { code?: string }).code !== "EAGAIN") throw error;
+    Atomics.wait(NOBODY_WAKES_THIS, 0, 0, FULL_PIPE_WAIT_MS);
+    return 0;
+  }
+}
+
+const FULL_PIPE_WAIT_MS = 5;
+const NOBODY_WAKES_THIS = new Int32Array(new SharedArrayBuffer(4));
+
+function giveUp({ code, message }: { code?: string; message?: string }): never {
+  if (code === "EPIPE" || code === "EBADF") process.exit(READER_GONE);
+  print(2, `error: the output cannot be written: ${message}\n`);
+  process.exit(1);
 }

@@ -1,11 +1,12 @@
 /** A client of the admin API. Its failures tell the operator what to do. */
+import { CommandFailure } from "../command-failure.ts";
 import { fetchProblem } from "../network/fetch-problem.ts";
 import { pastProxy } from "../network/past-proxy.ts";
 import { missingField } from "./answer-fields.ts";
 
 export interface AdminClient {
   /**
-   * The answer's body; `undefined` if it has none. Rejects with `AdminFailure`.
+   * The answer's body; `undefined` if it has none. Rejects with `CommandFailure`.
    *
    * @param path after `/admin/v1/`, with ids encoded: `accounts/ID`
    */
@@ -17,19 +18,6 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 export interface Parameters {
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly body?: unknown;
-}
-
-/** The command failed. `fields`: what is wrong with which field. `isOutage`: the database went away. */
-export class AdminFailure extends Error {
-  override readonly name = "AdminFailure";
-
-  constructor(
-    message: string,
-    readonly fields: Readonly<Record<string, string>> = {},
-    readonly isOutage = false,
-  ) {
-    super(message);
-  }
 }
 
 export interface AdminServer {
@@ -75,9 +63,9 @@ function urlOf(baseUrl: string, path: string, query: Parameters["query"] = {}): 
   return url;
 }
 
-/** The URL of `path` on a server. Throws `AdminFailure` if `baseUrl` is not a URL, or has a password, which it does not show. */
+/** The URL of `path` on a server. Throws `CommandFailure` if `baseUrl` is not a URL, or has a password, which it does not show. */
 export function urlOn(baseUrl: string, path: string): URL {
-  if (baseUrl.includes("@")) throw new AdminFailure(WITHOUT_USER);
+  if (baseUrl.includes("@")) throw new CommandFailure(WITHOUT_USER);
   const url = URL.parse(baseUrl.replace(/\/+$/, "") + path);
   if (!url || !/^https?:$/.test(url.protocol)) throw noUrl(baseUrl);
   return url;
@@ -86,31 +74,31 @@ export function urlOn(baseUrl: string, path: string): URL {
 /** Failures show the URL, so it must hold no password; and the token is sent in the header that a password would need. */
 const WITHOUT_USER = "the server's URL has a user or a password in it: leave both out, the token is enough";
 
-function noUrl(text: string): AdminFailure {
-  return new AdminFailure(`"${text}" is not a URL; one looks like http://127.0.0.1:8080`);
+function noUrl(text: string): CommandFailure {
+  return new CommandFailure(`"${text}" is not a URL; one looks like http://127.0.0.1:8080`);
 }
 
 /**
- * Throws `AdminFailure` for a redirect, which is not followed (fetch with `redirect: "manual"`): the token is for one server
+ * Throws `CommandFailure` for a redirect, which is not followed (fetch with `redirect: "manual"`): the token is for one server
  * only, and what was to be stored there would be sent to another.
  */
 export function refuseRedirect(baseUrl: string, { status, headers }: Response): void {
   const to = headers.get("location");
   if (status < 300 || status > 399 || to === null) return;
   const target = URL.parse(to, baseUrl);
-  throw new AdminFailure(
+  throw new CommandFailure(
     `${baseUrl} leads to ${target?.origin ?? to}: if that is the service, name it with --url or POSTRIDER_URL`,
   );
 }
 
 async function send(server: AdminServer, url: URL, request: RequestInit): Promise<Response> {
   if (!/^[\x21-\x7e]*$/.test(server.token))
-    throw new AdminFailure(`this is no admin token; ${WHERE_TOKENS_ARE}`);
+    throw new CommandFailure(`this is no admin token; ${WHERE_TOKENS_ARE}`);
   const signal = AbortSignal.timeout(TIME_LIMIT_MS);
   try {
     return await fetch(url, { ...request, ...pastProxy(url), redirect: "manual", signal });
   } catch (error) {
-    throw new AdminFailure(notReached(server, error));
+    throw new CommandFailure(notReached(server, error));
   }
 }
 
@@ -147,8 +135,8 @@ async function readJson(response: Response, server: AdminServer): Promise<object
   throw notPostrider(server, `${response.status} with ${what}`);
 }
 
-function notPostrider({ baseUrl }: AdminServer, answer: string): AdminFailure {
-  return new AdminFailure(
+function notPostrider({ baseUrl }: AdminServer, answer: string): CommandFailure {
+  return new CommandFailure(
     `${baseUrl} answered ${answer}: is Postrider behind this address, and of this version?`,
   );
 }
@@ -161,23 +149,23 @@ function isAboutMessage(answer: unknown): boolean {
 const NOT_IDS = ["hosts", "import", "inbound", "messages", "parked", "replay", "secret", "test"];
 
 /** @param path a noun, then an id or another part, if any */
-function notFound(server: AdminServer, path: string, isAboutMessage: boolean): AdminFailure {
+function notFound(server: AdminServer, path: string, isAboutMessage: boolean): CommandFailure {
   const [noun = "", id] = path.split("/");
   if (noun === "messages" && id === "")
-    return new AdminFailure("the id is empty: it is the `message_id` that the request was answered with");
+    return new CommandFailure("the id is empty: it is the `message_id` that the request was answered with");
   if (isAboutMessage) {
-    return new AdminFailure(
+    return new CommandFailure(
       `there is no message ${decodeURIComponent(id ?? "")}: check id, account and channel; messages are kept for 7 days`,
     );
   }
   if (id === undefined || noun === "messages" || NOT_IDS.includes(id)) {
-    return new AdminFailure(
+    return new CommandFailure(
       `${server.baseUrl} has no ${path}: is Postrider there, of this version and with the role api?${whoNamed(server)}`,
     );
   }
   const { all, key } = LISTS[noun] ?? { all: `${noun} list`, key: "id" };
   const what = id === "" ? `the ${key} is empty` : `there is no ${decodeURIComponent(id)} among the ${noun}`;
-  return new AdminFailure(`${what}: \`${all}\` shows what there is`);
+  return new CommandFailure(`${what}: \`${all}\` shows what there is`);
 }
 
 /** The command that lists the records of a noun, and the name of their key, if these are not `NOUN list` and id. */
@@ -186,11 +174,11 @@ const LISTS: Readonly<Record<string, { readonly all: string; readonly key: strin
   webhooks: { all: "webhooks list --account ACCOUNT", key: "webhook-id" },
 };
 
-function refused({ status, headers }: Response, answer: unknown): AdminFailure {
+function refused({ status, headers }: Response, answer: unknown): CommandFailure {
   const { message, details } = (answer ?? {}) as { message?: unknown; details?: Record<string, string> };
-  if (status === 401) return new AdminFailure(`the server refused the admin token; ${WHERE_TOKENS_ARE}`);
+  if (status === 401) return new CommandFailure(`the server refused the admin token; ${WHERE_TOKENS_ARE}`);
   const what = typeof message === "string" ? message : `the server answered ${status}`;
-  return new AdminFailure(what + whatNow(status, headers.get("x-request-id")), details);
+  return new CommandFailure(what + whatNow(status, headers.get("x-request-id")), details);
 }
 
 /** What to do after a failure that is not the fault of the request; "" for other failures. */

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import type { CommandLine, Terminal } from "./command-line.ts";
+import type { Terminal } from "../terminal.ts";
+import type { CommandLine } from "./command-line.ts";
 import { addConnectorCommands } from "./connector-commands.ts";
 import { addConsoleCommands } from "./console-commands.ts";
 import { addDltCommands } from "./dlt-commands.ts";
@@ -10,7 +11,6 @@ import { ALARMS, addListedNoun, INBOUND, QUEUES } from "./listed-nouns.ts";
 import { addMessageCommands } from "./message-commands.ts";
 import { addNounCommands } from "./noun-commands.ts";
 import { NOUNS } from "./nouns.ts";
-import { PROCESS_TERMINAL } from "./process-terminal.ts";
 import { addReceiptCommands } from "./receipt-commands.ts";
 import { addSandboxCommands } from "./sandbox-commands.ts";
 import { addSettingCommands } from "./setting-commands.ts";
@@ -18,11 +18,7 @@ import { addSuppressionCommands } from "./suppression-commands.ts";
 import { addWebhookCommands } from "./webhook-commands.ts";
 
 /** The administration, as nouns and verbs of `program`. They speak to a running server, over its admin API. */
-export function addAdminCommands(
-  program: Command,
-  target: AdminTarget,
-  terminal: Terminal = PROCESS_TERMINAL,
-): void {
+export function addAdminCommands(program: Command, target: AdminTarget, terminal: Terminal): void {
   const commandLine: CommandLine = { program, target, terminal };
   for (const noun of NOUNS) {
     const command = addNounCommands(commandLine, noun);

@@ -1,6 +1,8 @@
 /** What all commands share: their options, the connection to the server, and how answers and failures are printed. */
 import { type AddHelpTextContext, type Command, type CommanderError, Option } from "commander";
-import { type AdminClient, AdminFailure, createAdminClient } from "./admin-client.ts";
+import { CommandFailure, UsageFailure } from "../command-failure.ts";
+import type { Terminal } from "../terminal.ts";
+import { type AdminClient, createAdminClient } from "./admin-client.ts";
 import { COMMAND_HELP } from "./command-help.ts";
 import { type AdminTarget, findServer } from "./find-server.ts";
 import { namedAsOption } from "./flag-names.ts";
@@ -11,15 +13,6 @@ export interface CommandLine {
   readonly program: Command;
   readonly target: AdminTarget;
   readonly terminal: Terminal;
-}
-
-export interface Terminal {
-  stdout(text: string): void;
-  /** How many columns a line of `stdout` has; absent if it is not a terminal. */
-  readonly columns?: number | undefined;
-  stderr(text: string): void;
-  /** Ends the process. 1: the command failed; 2: it was not understood. */
-  exit(code: number): never;
 }
 
 /** One command at work. */
@@ -38,11 +31,6 @@ export interface Run {
   printRows(columns: readonly Column[], page: unknown, answer?: unknown): void;
   /** Makes the command end with code 1: it did its work, but the result is bad. */
   fail(): void;
-}
-
-/** The command was not understood. */
-export class UsageFailure extends Error {
-  override readonly name = "UsageFailure";
 }
 
 /** A noun of the command line, to which verbs are added. */
@@ -145,7 +133,7 @@ export function report(error: unknown, terminal: Terminal, command?: Command): n
     terminal.stderr(`error: ${toCell(error.message)}\n`);
     return 2;
   }
-  if (!(error instanceof AdminFailure)) throw error;
+  if (!(error instanceof CommandFailure)) throw error;
   const fields = Object.entries(error.fields)
     .map(([name, reason]) => (command ? namedAsOption(command, name, reason) : { name, reason }))
     .map(({ name, reason }) => `  ${toCell(name)}: ${toCell(reason)}\n`);

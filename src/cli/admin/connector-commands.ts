@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { UsageFailure } from "../command-failure.ts";
 import type { AdminClient } from "./admin-client.ts";
 import {
   addNoun,
@@ -8,7 +9,6 @@ import {
   type NounCommand,
   type Row,
   type Run,
-  UsageFailure,
 } from "./command-line.ts";
 import { type FieldSchema, readFreeOptions, readJsonObject } from "./free-options.ts";
 import { readValue } from "./input-file.ts";

@@ -1,14 +1,8 @@
 /** `dlt import`: imports a DLT portal's export into an account. */
 import { DLT_LISTS } from "../../core/dlt/dlt-columns.ts";
-import { AdminFailure } from "./admin-client.ts";
-import {
-  addNoun,
-  type CommandLine,
-  type Row,
-  type Run,
-  type Terminal,
-  UsageFailure,
-} from "./command-line.ts";
+import { CommandFailure, UsageFailure } from "../command-failure.ts";
+import type { Terminal } from "../terminal.ts";
+import { addNoun, type CommandLine, type Row, type Run } from "./command-line.ts";
 import { LONG, splitDltCsv } from "./dlt-pieces.ts";
 import { readTextFile } from "./input-file.ts";
 import { addOptions } from "./option-rows.ts";
@@ -88,7 +82,7 @@ async function importAll(run: Run, progress: Progress): Promise<Report> {
     csv,
     DLT_LISTS.find((list) => list === kind),
   );
-  if ("problem" in split) throw new AdminFailure("validation failed", { csv: split.problem });
+  if ("problem" in split) throw new CommandFailure("validation failed", { csv: split.problem });
   let sum: Report | undefined;
   let done = 0;
   for (const piece of split.pieces) {

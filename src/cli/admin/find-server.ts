@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { CommandFailure } from "../command-failure.ts";
 import { SANDBOX_FILE } from "../data-folder/data-folder.ts";
 import type { Sandbox } from "../data-folder/first-start.ts";
-import { AdminFailure, type AdminServer, WHERE_TOKENS_ARE } from "./admin-client.ts";
+import { type AdminServer, WHERE_TOKENS_ARE } from "./admin-client.ts";
 
 /** Where the server is, according to the environment. */
 export interface AdminTarget {
@@ -17,7 +18,7 @@ export interface ServerOptions {
   readonly token?: string;
 }
 
-/** Where the server is: by the options, else the environment, else `sandbox.json`. Throws `AdminFailure` if none tells. */
+/** Where the server is: by the options, else the environment, else `sandbox.json`. Throws `CommandFailure` if none tells. */
 export function findServer(target: AdminTarget, options: ServerOptions): AdminServer {
   const baseUrl = options.url ?? target.url;
   const token = options.token ?? target.token;
@@ -25,8 +26,8 @@ export function findServer(target: AdminTarget, options: ServerOptions): AdminSe
   const path = join(target.dataFolder, SANDBOX_FILE);
   const sandbox = readSandbox(path);
   const found = { baseUrl: baseUrl ?? sandbox.base_url, token: token ?? sandbox.admin_token };
-  if (found.baseUrl === undefined) throw new AdminFailure(noServer(path));
-  if (found.token === undefined) throw new AdminFailure(`no admin token: ${WHERE_TOKENS_ARE}`);
+  if (found.baseUrl === undefined) throw new CommandFailure(noServer(path));
+  if (found.token === undefined) throw new CommandFailure(`no admin token: ${WHERE_TOKENS_ARE}`);
   const server = { baseUrl: found.baseUrl, token: found.token };
   return baseUrl === undefined ? { ...server, namedBy: path } : server;
 }
@@ -38,18 +39,18 @@ function noServer(path: string): string {
   );
 }
 
-/** The content of `sandbox.json`; empty if there is no such file. Throws `AdminFailure` if it cannot be read. */
+/** The content of `sandbox.json`; empty if there is no such file. Throws `CommandFailure` if it cannot be read. */
 export function readSandbox(path: string): Partial<Sandbox> {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
     if ((error as { code?: string }).code === "ENOENT") return {};
-    throw new AdminFailure(`${path} cannot be read: ${(error as Error).message}`);
+    throw new CommandFailure(`${path} cannot be read: ${(error as Error).message}`);
   }
   try {
     return (JSON.parse(text) ?? {}) as Partial<Sandbox>;
   } catch {
-    throw new AdminFailure(`${path} is damaged: it holds no JSON`);
+    throw new CommandFailure(`${path} is damaged: it holds no JSON`);
   }
 }

@@ -1,4 +1,5 @@
-import { addNoun, type CommandLine, column, UsageFailure } from "./command-line.ts";
+import { UsageFailure } from "../command-failure.ts";
+import { addNoun, type CommandLine, column } from "./command-line.ts";
 import { addListOptions, type List, ORDER, PAGES, showList } from "./lists.ts";
 
 const PARKED: List = {

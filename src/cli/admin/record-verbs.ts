@@ -1,5 +1,6 @@
 /** Verbs that the nouns of many records share, and what they print. */
-import { type NounCommand, type Row, type Run, UsageFailure } from "./command-line.ts";
+import { UsageFailure } from "../command-failure.ts";
+import type { NounCommand, Row, Run } from "./command-line.ts";
 import { addList, PAGES } from "./lists.ts";
 import type { Noun } from "./nouns.ts";
 import type { OptionRow } from "./option-rows.ts";

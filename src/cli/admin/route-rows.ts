@@ -1,5 +1,6 @@
 /** Options of routes: which messages a route is for, and the connectors it names. */
-import { type Row, UsageFailure } from "./command-line.ts";
+import { UsageFailure } from "../command-failure.ts";
+import type { Row } from "./command-line.ts";
 import type { OptionRow } from "./option-rows.ts";
 
 export const ROUTE_ROWS: readonly OptionRow[] = [

@@ -1,12 +1,5 @@
-import { AdminFailure } from "./admin-client.ts";
-import {
-  addMistakenVerb,
-  addNoun,
-  type CommandLine,
-  type Row,
-  type Run,
-  UsageFailure,
-} from "./command-line.ts";
+import { CommandFailure, UsageFailure } from "../command-failure.ts";
+import { addMistakenVerb, addNoun, type CommandLine, type Row, type Run } from "./command-line.ts";
 import { readValue } from "./input-file.ts";
 import { toCell } from "./table.ts";
 
@@ -55,7 +48,7 @@ async function set(run: Run): Promise<void> {
   const answer = await run.client.request("PUT", "settings", { query, body });
   const setting = (answer as { data: readonly Row[] }).data.find((row) => row.name === name);
   if (!setting)
-    throw new AdminFailure(`the answer says nothing of ${name}: is Postrider behind this address?`);
+    throw new CommandFailure(`the answer says nothing of ${name}: is Postrider behind this address?`);
   run.print(setting, settingLine);
 }
 

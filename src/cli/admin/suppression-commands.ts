@@ -1,7 +1,7 @@
 /** `suppressions import`, `export` and `release`. */
 import { Option } from "commander";
 import { SUPPRESSION_REASONS } from "../../core/suppressions/suppression.ts";
-import { AdminFailure } from "./admin-client.ts";
+import { CommandFailure } from "../command-failure.ts";
 import type { NounCommand, Row, Run } from "./command-line.ts";
 import { needed } from "./needed-options.ts";
 import { CSV_HEAD, csvLine, type FileEntry, jsonLine, readEntries } from "./suppression-file.ts";
@@ -133,7 +133,7 @@ async function release({ client, options, print }: Run): Promise<void> {
   const { data } = (await client.request("GET", "suppressions", { query })) as {
     readonly data: readonly Row[];
   };
-  if (data.length === 0) throw new AdminFailure(`"${query.email}" is not on the list`);
+  if (data.length === 0) throw new CommandFailure(`"${query.email}" is not on the list`);
   // Each spelling of the domain may have an entry.
   for (const { id } of data) await client.request("DELETE", `suppressions/${id}`);
   print({ released: query.email }, () => `${query.email} may be written to again\n`);

@@ -1,6 +1,7 @@
 /** Suppressions as files: CSV and JSON lines, as `import` reads and `export` writes them. */
 import { CsvError, parse } from "csv-parse/sync";
-import { type Row, UsageFailure } from "./command-line.ts";
+import { UsageFailure } from "../command-failure.ts";
+import type { Row } from "./command-line.ts";
 import { readTextFile } from "./input-file.ts";
 import { toJson } from "./table.ts";
 

@@ -1,5 +1,5 @@
 /** `webhooks`: events and their deliveries, replays, tests, paused hosts, and the secrets that sign. */
-import { AdminFailure } from "./admin-client.ts";
+import { CommandFailure, UsageFailure } from "../command-failure.ts";
 import {
   addNoun,
   type Column,
@@ -10,7 +10,6 @@ import {
   type Row,
   type Run,
   rowsText,
-  UsageFailure,
 } from "./command-line.ts";
 import { addList, addListOptions, type List, ORDER, PAGES, showList } from "./lists.ts";
 import { needed } from "./needed-options.ts";
@@ -181,8 +180,8 @@ async function replayMany({ client, options }: Run): Promise<number> {
 
 /** Adds how many events were replayed before the failure: an operator who repeats the command should know that these come once more. */
 function cutShort(error: unknown, replayed: number): unknown {
-  if (!(error instanceof AdminFailure) || replayed === 0) return error;
-  return new AdminFailure(
+  if (!(error instanceof CommandFailure) || replayed === 0) return error;
+  return new CommandFailure(
     `${error.message}; before that ${replayed} were queued for delivery again`,
     error.fields,
   );

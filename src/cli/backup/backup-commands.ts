@@ -1,13 +1,13 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Clock } from "../../core/clock.ts";
-import type { Terminal } from "../admin/command-line.ts";
 import { needed } from "../admin/needed-options.ts";
 import { toCell } from "../admin/table.ts";
 import type { DataTarget } from "../config.ts";
 import { untilCutOff } from "../cut-off.ts";
 import { databaseUrlOf } from "../data-folder/database-url.ts";
 import { parseFolder } from "../data-folder/parse-folder.ts";
+import type { Terminal } from "../terminal.ts";
 import { createBackupProgress } from "./backup-progress.ts";
 import { makeBackup } from "./make-backup.ts";
 import { type Manifest, newestInside } from "./manifest.ts";

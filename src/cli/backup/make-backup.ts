@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { writePrivateFile } from "../../store/private-file.ts";
 import { readKeyCheckValue } from "../../store/sqlite/backup.ts";
-import { AdminFailure } from "../admin/admin-client.ts";
+import { CommandFailure } from "../command-failure.ts";
 import { DATABASE_FILE, MASTER_KEY_FILE, SANDBOX_FILE } from "../data-folder/data-folder.ts";
 import { ownDatabase } from "../data-folder/own-database.ts";
 import { findMasterKey } from "../keys/find-master-key.ts";
@@ -42,11 +42,11 @@ async function fill(draft: string, database: string, order: BackupOrder): Promis
   const copy = join(draft, DATABASE_FILE);
   const copied = slowly("copyOut", [database, copy], order.onStep).catch((error) => {
     // If a disk is full, it may be that of either.
-    if (!(error instanceof AdminFailure)) throw error;
-    throw new AdminFailure(`${database} cannot be copied into ${dirname(draft)}: ${error.message}`);
+    if (!(error instanceof CommandFailure)) throw error;
+    throw new CommandFailure(`${database} cannot be copied into ${dirname(draft)}: ${error.message}`);
   });
   const { problems, holdings, keyCheckValue } = await copied;
-  if (problems.length > 0) throw new AdminFailure(`${database} is damaged: ${problems.join("; ")}`);
+  if (problems.length > 0) throw new CommandFailure(`${database} is damaged: ${problems.join("; ")}`);
   const secrets = order.withKey ? writeSecrets(draft, keyCheckValue, order) : [];
   return describeBackup(draft, { ...order, names: [DATABASE_FILE, ...secrets], holds: holdings });
 }
@@ -66,7 +66,7 @@ export async function describeBackup(
   const paths = names.map((name) => join(draft, name));
   const digests = await slowly("digestFiles", [paths], onStep);
   const unread = paths.find((_, index) => digests[index] === undefined);
-  if (unread !== undefined) throw new AdminFailure(`${unread} cannot be read`);
+  if (unread !== undefined) throw new CommandFailure(`${unread} cannot be read`);
   const manifest: Manifest = {
     format: 1,
     version,
@@ -85,7 +85,7 @@ type KeyPlaces = Pick<BackupOrder, "dataFolder" | "secret">;
 export function requireKey(checkValue: string | undefined, { dataFolder, secret }: KeyPlaces): string {
   const key = findMasterKey({ dataFolder, secret, checkValue });
   if (key !== undefined) return key;
-  throw new AdminFailure(
+  throw new CommandFailure(
     `the master key of this database is not at hand: neither ${join(dataFolder, MASTER_KEY_FILE)} nor POSTRIDER_SECRET is it`,
   );
 }

@@ -4,7 +4,7 @@ import { Type } from "typebox";
 import { Value } from "typebox/value";
 import type { Dump } from "../../store/postgres/dump.ts";
 import type { Holdings } from "../../store/sqlite/backup.ts";
-import { AdminFailure } from "../admin/admin-client.ts";
+import { CommandFailure } from "../command-failure.ts";
 import { slowly } from "../slow-work.ts";
 import type { OnStep } from "./backup-progress.ts";
 
@@ -46,7 +46,7 @@ const SCHEMA = Type.Object({
   ),
 });
 
-/** Reads a backup's manifest. Throws `AdminFailure` if the folder holds no backup. */
+/** Reads a backup's manifest. Throws `CommandFailure` if the folder holds no backup. */
 export function readManifest(folder: string): Manifest {
   const path = join(folder, MANIFEST_FILE);
   let manifest: unknown;
@@ -55,10 +55,10 @@ export function readManifest(folder: string): Manifest {
   } catch (error) {
     const inside = newestInside(folder);
     const hint = inside ? `; the newest backup inside it is ${inside.folder}` : "";
-    throw new AdminFailure(`${folder} holds no backup: ${whyUnread(path, error)}${hint}`);
+    throw new CommandFailure(`${folder} holds no backup: ${whyUnread(path, error)}${hint}`);
   }
   if (Value.Check(SCHEMA, manifest)) return manifest;
-  throw new AdminFailure(`${path} does not describe a backup that this version can read`);
+  throw new CommandFailure(`${path} does not describe a backup that this version can read`);
 }
 
 function whyUnread(path: string, error: unknown): string {
@@ -93,12 +93,12 @@ function manifestIn(folder: string): Manifest | undefined {
   }
 }
 
-/** Throws `AdminFailure` if a file of the backup is not the one that was backed up. */
+/** Throws `CommandFailure` if a file of the backup is not the one that was backed up. */
 export async function checkFiles(folder: string, { files }: Manifest, onStep: OnStep): Promise<void> {
   const paths = Object.keys(files).map((name) => join(folder, name));
   const digests = await slowly("digestFiles", [paths], onStep);
   const expected = Object.values(files);
   const damaged = paths.find((_, index) => digests[index] !== expected[index]);
   if (damaged === undefined) return;
-  throw new AdminFailure(`${damaged} is damaged: it is not the file that was backed up`);
+  throw new CommandFailure(`${damaged} is damaged: it is not the file that was backed up`);
 }

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { syncFolder } from "../../store/private-file.ts";
-import { AdminFailure } from "../admin/admin-client.ts";
+import { CommandFailure } from "../command-failure.ts";
 import type { OnCutOff } from "../cut-off.ts";
 import { DATABASE_FILE, MASTER_KEY_FILE, SANDBOX_FILE } from "../data-folder/data-folder.ts";
 import { fateIn, isLifelineOf, type Lifeline, takeLifeline } from "../data-folder/lifeline.ts";
@@ -67,7 +67,7 @@ function makeDraft(folder: string, order: NewFolder): string {
     return mkdtempSync(`${folder}${DRAFT}`);
   } catch (error) {
     if (!isEnvironmentFault(error)) throw error;
-    throw new AdminFailure(
+    throw new CommandFailure(
       `no backup can be made at ${folder} (${error.message}): name another place with --to, or let the user that runs this write there`,
     );
   }
@@ -88,7 +88,7 @@ function nameFor({ to, now }: NewFolder): string {
   if (!existsSync(path)) return path;
   const time = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
   const inside = join(path, `postrider-${time}`);
-  if (existsSync(inside)) throw new AdminFailure(isThere(inside));
+  if (existsSync(inside)) throw new CommandFailure(isThere(inside));
   return inside;
 }
 
@@ -98,7 +98,7 @@ function name(draft: string, folder: string): void {
   try {
     renameSync(draft, folder);
   } catch (error) {
-    throw existsSync(folder) ? new AdminFailure(isThere(folder)) : error;
+    throw existsSync(folder) ? new CommandFailure(isThere(folder)) : error;
   }
   syncFolder(dirname(folder));
 }
@@ -128,7 +128,7 @@ function clearDrafts(folder: string, { now, onLeft }: NewFolder): void {
     if (!isDraft(files)) continue;
     const fate = fateIn(draft, NAME);
     if (fate === "alive" && draft.startsWith(`${folder}${DRAFT}`)) {
-      throw new AdminFailure(
+      throw new CommandFailure(
         `another process is making the backup ${folder}: wait for it, or name another with --to`,
       );
     }

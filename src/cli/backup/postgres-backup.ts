@@ -3,7 +3,7 @@ import { basename, join, resolve } from "node:path";
 import type { Clock } from "../../core/clock.ts";
 import { type Dump, dump } from "../../store/postgres/dump.ts";
 import { load } from "../../store/postgres/load.ts";
-import { AdminFailure } from "../admin/admin-client.ts";
+import { CommandFailure } from "../command-failure.ts";
 import type { OnCutOff } from "../cut-off.ts";
 import { MASTER_KEY_FILE } from "../data-folder/data-folder.ts";
 import { findMasterKey } from "../keys/find-master-key.ts";
@@ -59,7 +59,7 @@ export async function restorePostgres(order: PostgresRestoreOrder): Promise<Mani
   const manifest = readManifest(from);
   const { postgres } = manifest;
   if (!postgres) {
-    throw new AdminFailure(
+    throw new CommandFailure(
       "this backup is of SQLite: restore it into a data folder, without DATABASE_URL, and move it with migrate-to",
     );
   }
@@ -108,7 +108,7 @@ function requireOneKey(
   );
   if (isAtHand) return;
   const where = existsSync(own) ? `${own} is not it` : "this backup holds none";
-  throw new AdminFailure(
+  throw new CommandFailure(
     secret === undefined
       ? `the master key of its time is not at hand, and ${where}: set POSTRIDER_SECRET to it`
       : `POSTRIDER_SECRET is not the master key of this backup's time, and ${where}: set it to that one`,

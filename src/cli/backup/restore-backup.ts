@@ -2,7 +2,7 @@ import { existsSync, readFileSync, renameSync, rmdirSync, rmSync } from "node:fs
 import { dirname, join, resolve } from "node:path";
 import { syncFile, syncFolder, writePrivateFile } from "../../store/private-file.ts";
 import { type Inspection, skipLostEventNumbers } from "../../store/sqlite/backup.ts";
-import { AdminFailure } from "../admin/admin-client.ts";
+import { CommandFailure } from "../command-failure.ts";
 import type { OnCutOff } from "../cut-off.ts";
 import {
   DATABASE_FILE,
@@ -39,7 +39,7 @@ export async function restoreBackup(order: RestoreOrder): Promise<Manifest> {
   const from = resolve(order.from);
   const manifest = readManifest(from);
   if (manifest.postgres) {
-    throw new AdminFailure(
+    throw new CommandFailure(
       "this backup is of a PostgreSQL database: set DATABASE_URL to the database to restore it into",
     );
   }
@@ -82,7 +82,7 @@ function removeEmpty(folder: string, outermost: string): void {
 function refuseToOverwrite(dataFolder: string): void {
   const taken = [DATABASE_FILE, `${DATABASE_FILE}-wal`].find((name) => existsSync(join(dataFolder, name)));
   if (taken === undefined) return;
-  throw new AdminFailure(
+  throw new CommandFailure(
     `${join(dataFolder, taken)} is there already, and nothing is overwritten: choose another folder with --data, or move it away`,
   );
 }
@@ -118,16 +118,17 @@ function checkCopy(
   { problems, holdings, keyCheckValue, isNewer }: Inspection,
   { holds }: Manifest,
 ): string | undefined {
-  if (problems.length > 0) throw new AdminFailure(`the backup's database is damaged: ${problems.join("; ")}`);
+  if (problems.length > 0)
+    throw new CommandFailure(`the backup's database is damaged: ${problems.join("; ")}`);
   if (isNewer) {
-    throw new AdminFailure(
+    throw new CommandFailure(
       "the backup was made by a newer program: restore it with that one, or a later one",
     );
   }
   const differs = Object.entries(holds).some(
     ([name, count]) => holdings[name as keyof Manifest["holds"]] !== count,
   );
-  if (differs) throw new AdminFailure("the backup's database does not hold what its backup.json says");
+  if (differs) throw new CommandFailure("the backup's database does not hold what its backup.json says");
   return keyCheckValue;
 }
 
@@ -137,11 +138,11 @@ function takeKey(
   own: { readonly from: string; readonly checkValue: string | undefined } | undefined,
 ): string {
   if (existsSync(path)) {
-    throw new AdminFailure(`${path} is not the master key of this backup: replace it, or move it away`);
+    throw new CommandFailure(`${path} is not the master key of this backup: replace it, or move it away`);
   }
   const key = own && findMasterKey({ ...own, dataFolder: own.from, secret: undefined });
   if (key !== undefined) return key;
-  throw new AdminFailure(
+  throw new CommandFailure(
     secret === undefined
       ? `this backup holds no master key: put the key file of its time at ${path}, or set POSTRIDER_SECRET to it`
       : `POSTRIDER_SECRET is not the master key of this backup, which holds none itself: set it to the key of its time, or put that at ${path}`,

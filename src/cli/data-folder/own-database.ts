@@ -2,7 +2,7 @@ import { accessSync, constants } from "node:fs";
 import { join } from "node:path";
 import { errorText } from "../../core/error-text.ts";
 import { refuseMovedFile } from "../../store/move/move-marks.ts";
-import { AdminFailure } from "../admin/admin-client.ts";
+import { CommandFailure } from "../command-failure.ts";
 import { DATABASE_FILE } from "./data-folder.ts";
 
 /** Path of a data folder's database. Throws if there is none, it may not be read, or it has moved to PostgreSQL. */
@@ -11,7 +11,7 @@ export function ownDatabase(dataFolder: string): string {
   try {
     refuseMovedFile(path);
   } catch (error) {
-    throw error instanceof Error ? new AdminFailure(`${path}: ${error.message}`) : error;
+    throw error instanceof Error ? new CommandFailure(`${path}: ${error.message}`) : error;
   }
   return path;
 }
@@ -22,7 +22,7 @@ export function databaseIn(dataFolder: string): string {
   try {
     accessSync(path, constants.R_OK);
   } catch (error) {
-    throw new AdminFailure(whyNot(path, error));
+    throw new CommandFailure(whyNot(path, error));
   }
   return path;
 }

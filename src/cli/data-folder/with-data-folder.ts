@@ -1,11 +1,11 @@
 import { errorText } from "../../core/error-text.ts";
 import { type FolderLock, lockFolder } from "../../store/lock.ts";
-import { AdminFailure } from "../admin/admin-client.ts";
+import { CommandFailure } from "../command-failure.ts";
 
 export type OnLostCommits = (count: number) => void;
 
 /**
- * Locks a data folder while `work` runs, which has to be alone on it. Throws `AdminFailure` if the folder is locked already.
+ * Locks a data folder while `work` runs, which has to be alone on it. Throws `CommandFailure` if the folder is locked already.
  *
  * @param onLostCommits called with `FolderLock.lostCommits`, if there are any
  */
@@ -27,6 +27,6 @@ function take(folder: string): FolderLock {
   try {
     return lockFolder(folder);
   } catch (error) {
-    throw new AdminFailure(errorText(error));
+    throw new CommandFailure(errorText(error));
   }
 }

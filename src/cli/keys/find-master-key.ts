@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { errorText } from "../../core/error-text.ts";
 import { createVault } from "../../store/vault.ts";
-import { AdminFailure } from "../admin/admin-client.ts";
+import { CommandFailure } from "../command-failure.ts";
 import { MASTER_KEY_FILE, NEXT_KEY_FILE, readOwnFile } from "../data-folder/data-folder.ts";
 
 interface KeySearch {
@@ -24,7 +24,7 @@ export function findMasterKey(from: KeySearch): string | undefined {
 export function requireMasterKey(search: KeySearch): string {
   const key = findMasterKey(search);
   if (key !== undefined) return key;
-  throw new AdminFailure(
+  throw new CommandFailure(
     "neither POSTRIDER_SECRET nor a key file of the data folder is this database's master key",
   );
 }
@@ -40,6 +40,6 @@ export function readKey(path: string): string | undefined {
   try {
     return readOwnFile(path).trim() || undefined;
   } catch (error) {
-    throw new AdminFailure(errorText(error));
+    throw new CommandFailure(errorText(error));
   }
 }

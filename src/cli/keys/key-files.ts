@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { syncFolder, writePrivateFile } from "../../store/private-file.ts";
-import { AdminFailure } from "../admin/admin-client.ts";
+import { CommandFailure } from "../command-failure.ts";
 import type { DataTarget } from "../config.ts";
 import { MASTER_KEY_FILE, PREVIOUS_KEY_FILE } from "../data-folder/data-folder.ts";
 import { isKeyOf, readKey, requireMasterKey } from "./find-master-key.ts";
@@ -16,7 +16,7 @@ export function findOldKey(
 ): string {
   if (newSecret !== undefined) refuseBadKey(newSecret);
   if (newSecret !== undefined && checkValue !== undefined && isKeyOf(checkValue, newSecret)) {
-    throw new AdminFailure("POSTRIDER_NEW_SECRET is the key the database has already");
+    throw new CommandFailure("POSTRIDER_NEW_SECRET is the key the database has already");
   }
   return requireMasterKey({ dataFolder, secret, checkValue });
 }
@@ -43,5 +43,5 @@ const MIN_SECRET_LENGTH = 16;
 
 function refuseBadKey(next: string): void {
   if (next.length >= MIN_SECRET_LENGTH) return;
-  throw new AdminFailure(`POSTRIDER_NEW_SECRET: expected at least ${MIN_SECRET_LENGTH} characters`);
+  throw new CommandFailure(`POSTRIDER_NEW_SECRET: expected at least ${MIN_SECRET_LENGTH} characters`);
 }

@@ -1,6 +1,6 @@
 import { readKeyCheckValue, rotateMasterKey } from "../../store/postgres/records/rotate-master-key.ts";
 import { createVault } from "../../store/vault.ts";
-import { AdminFailure } from "../admin/admin-client.ts";
+import { CommandFailure } from "../command-failure.ts";
 import { mailRootOf } from "../email/mail-keys.ts";
 import { withReasons } from "../or-refusal.ts";
 import { findOldKey, isFiled, retireKeyFile } from "./key-files.ts";
@@ -19,12 +19,12 @@ export async function rotateSharedKey(rotation: SharedKeyRotation): Promise<"rot
   const { dataFolder, databaseUrl: url, newSecret: next, randomBytes, forgetLinks } = rotation;
   const { onCutOff, onStep, onMigration } = rotation;
   if (next === undefined) {
-    throw new AdminFailure(
+    throw new CommandFailure(
       "POSTRIDER_NEW_SECRET: required with DATABASE_URL, and then as the POSTRIDER_SECRET of every process",
     );
   }
   const checkValue = await withReasons(() => readKeyCheckValue(url));
-  if (checkValue === undefined) throw new AdminFailure("no service has been started on this database yet");
+  if (checkValue === undefined) throw new CommandFailure("no service has been started on this database yet");
   const old = findOldKey(rotation, checkValue);
   onCutOff("nothing was changed");
   await withReasons(() =>

@@ -1,4 +1,5 @@
-import { AdminFailure, refuseRedirect, urlOn } from "../admin/admin-client.ts";
+import { refuseRedirect, urlOn } from "../admin/admin-client.ts";
+import { CommandFailure } from "../command-failure.ts";
 import { pastProxy } from "../network/past-proxy.ts";
 
 /** An item of the feed: the body of a webhook, and its id. */
@@ -28,7 +29,7 @@ const GRACE_SECONDS = 10;
 
 const LIMIT = 100;
 
-/** Reads the page after a cursor. Rejects with `AdminFailure` if asking again would not help, with other errors if it may. */
+/** Reads the page after a cursor. Rejects with `CommandFailure` if asking again would not help, with other errors if it may. */
 export async function readFeed(
   { baseUrl, apiKey }: FeedServer,
   after: string,
@@ -39,7 +40,7 @@ export async function readFeed(
   const query = new URLSearchParams({ after, limit: `${LIMIT}`, wait: `${wait}` });
   const url = urlOn(baseUrl, `/v1/events?${query}`);
   if (!/^[\x21-\x7e]*$/.test(apiKey))
-    throw new AdminFailure("this is no API key: it has blanks or line ends");
+    throw new CommandFailure("this is no API key: it has blanks or line ends");
   const timeLimit = AbortSignal.timeout((WAIT_SECONDS + GRACE_SECONDS) * 1_000);
   const response = await fetch(url, {
     ...pastProxy(url),
@@ -49,12 +50,12 @@ export async function readFeed(
   });
   refuseRedirect(baseUrl, response);
   if (response.ok) return (await response.json()) as FeedPage;
-  if (response.status === 401) throw new AdminFailure(KEY_REFUSED);
+  if (response.status === 401) throw new CommandFailure(KEY_REFUSED);
   if (response.status === 400)
-    throw new AdminFailure(
+    throw new CommandFailure(
       `"${after}" is not a cursor of this feed: give one that \`listen\` ended with, or now`,
     );
   if (response.status === 404)
-    throw new AdminFailure(`${baseUrl} has no event feed: is Postrider there, with the role api?`);
+    throw new CommandFailure(`${baseUrl} has no event feed: is Postrider there, with the role api?`);
   throw new Error(`the server answered ${response.status}`);
 }

@@ -1,6 +1,7 @@
 import { join } from "node:path";
-import { AdminFailure, createAdminClient } from "../admin/admin-client.ts";
+import { createAdminClient } from "../admin/admin-client.ts";
 import { type AdminTarget, readSandbox } from "../admin/find-server.ts";
+import { CommandFailure } from "../command-failure.ts";
 import { SANDBOX_FILE } from "../data-folder/data-folder.ts";
 import type { FeedServer } from "./feed-client.ts";
 
@@ -13,7 +14,7 @@ export interface FeedOptions {
   readonly apiKey?: string;
 }
 
-/** The server from the options, else the environment, else `sandbox.json`. Throws `AdminFailure` if none names it. */
+/** The server from the options, else the environment, else `sandbox.json`. Throws `CommandFailure` if none names it. */
 export function findFeed(target: FeedTarget, options: FeedOptions): FeedServer {
   const path = join(target.dataFolder, SANDBOX_FILE);
   const given = { baseUrl: options.url ?? target.url, apiKey: options.apiKey ?? target.apiKey };
@@ -21,11 +22,11 @@ export function findFeed(target: FeedTarget, options: FeedOptions): FeedServer {
   const baseUrl = given.baseUrl ?? sandbox.base_url;
   const apiKey = given.apiKey ?? sandbox.api_key;
   if (baseUrl === undefined)
-    throw new AdminFailure(
+    throw new CommandFailure(
       `no server is known: there is no ${path}. Name its data folder with POSTRIDER_DATA, or the service itself with --url and --api-key`,
     );
   if (apiKey === undefined)
-    throw new AdminFailure(`no API key: give one with --api-key or POSTRIDER_API_KEY; ${path} holds none`);
+    throw new CommandFailure(`no API key: give one with --api-key or POSTRIDER_API_KEY; ${path} holds none`);
   return { baseUrl, apiKey };
 }
 

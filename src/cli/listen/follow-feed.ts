@@ -1,5 +1,5 @@
 import { type Clock, sleep } from "../../core/clock.ts";
-import { AdminFailure } from "../admin/admin-client.ts";
+import { CommandFailure } from "../command-failure.ts";
 import { fetchProblem } from "../network/fetch-problem.ts";
 import { type FeedItem, type FeedServer, readFeed } from "./feed-client.ts";
 
@@ -37,7 +37,7 @@ export async function followFeed(follow: Follow): Promise<string> {
       cursor = page.next;
     } catch (error) {
       if (signal.aborted) break;
-      if (error instanceof AdminFailure) throw error;
+      if (error instanceof CommandFailure) throw error;
       isConnected = false;
       const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures++);
       follow.onTrouble(fetchProblem(error), waitMs);

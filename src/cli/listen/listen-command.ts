@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
 import type { Command } from "commander";
 import type { Clock } from "../../core/clock.ts";
-import { type Terminal, UsageFailure } from "../admin/command-line.ts";
 import { needed } from "../admin/needed-options.ts";
 import { toCell } from "../admin/table.ts";
+import { UsageFailure } from "../command-failure.ts";
 import { orRefusal } from "../or-refusal.ts";
+import type { Terminal } from "../terminal.ts";
 import type { FeedItem } from "./feed-client.ts";
 import { type FeedOptions, type FeedTarget, findFeed, findSecret } from "./find-feed.ts";
 import { followFeed } from "./follow-feed.ts";
