@@ -94,7 +94,7 @@ test("a thread that breaks or takes too long fails what it had, and the next tas
   const waiting = read();
   await clock.advance(60_000);
   expect(await waiting).toContain("too long");
-  behave("parentPort.postMessage({ id, kind: 'read', body: undefined });");
+  behave("parentPort.postMessage({ id, result: undefined });");
   expect(await read()).toBeUndefined();
   folder.remove();
 });

@@ -1,9 +1,8 @@
-import { type ReadLargeJson, readJson } from "../../api/body/read-json.ts";
+import { type JsonBody, type ReadLargeJson, readJson } from "../../api/body/read-json.ts";
 import type { ComposeLarge } from "../../channels/email/mail/compose-large.ts";
-import { composeMail } from "../../channels/email/mail/compose-mail.ts";
+import { type ComposedMail, composeMail } from "../../channels/email/mail/compose-mail.ts";
 import type { Clock } from "../../core/clock.ts";
 import { createThreadTasks } from "../thread-tasks.ts";
-import type { FromThread, Task } from "./thread-messages.ts";
 
 /** A worker thread for large bodies and large mail, which would hold up other requests. */
 export interface LargeBodyThread {
@@ -18,25 +17,15 @@ export interface LargeBodyThreadOptions {
   readonly clock: Pick<Clock, "after">;
 }
 
-/** The thread is started when it is first needed. Without free files the work is done here. Tasks that fail reject. */
-export function createLargeBodyThread(deps: LargeBodyThreadOptions): LargeBodyThread {
-  const thread = createThreadTasks<Task, FromThread>({ ...deps, name: "large-body" });
-  const ask = async (task: Task, transfer: readonly ArrayBuffer[] = []) => {
-    const answer = await thread.ask(task, transfer);
-    if (answer.kind === "failed") throw new Error(answer.message);
-    return answer;
-  };
+/** What the thread does. */
+export const LARGE_BODY_WORK = { readJson, composeMail };
+
+export function createLargeBodyThread(options: LargeBodyThreadOptions): LargeBodyThread {
+  const thread = createThreadTasks({ ...options, name: "large-body", work: LARGE_BODY_WORK });
   return {
-    async readJson(octets) {
-      if (!thread.canAsk()) return readJson(octets);
-      const answer = await ask({ kind: "read", octets }, octets instanceof ArrayBuffer ? [octets] : []);
-      return answer.kind === "read" ? answer.body : undefined;
-    },
+    readJson: (octets) => thread.ask("readJson", [octets], octets instanceof ArrayBuffer ? [octets] : []),
     async compose(mail) {
-      if (!thread.canAsk()) return composeMail(mail);
-      const answer = await ask({ kind: "compose", mail });
-      if (answer.kind !== "composed") throw new Error("the large-body thread answered something else");
-      const { mail: composed } = answer;
+      const composed = await thread.ask("composeMail", [mail]);
       // Structured cloning turns a Buffer into a plain Uint8Array.
       return composed.kind === "composed" ? { ...composed, raw: toBuffer(composed.raw) } : composed;
     },
@@ -46,4 +35,11 @@ export function createLargeBodyThread(deps: LargeBodyThreadOptions): LargeBodyTh
 
 function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
+}
+
+/** The octets of a mail, if they have their memory to themselves: the thread transfers them instead of copying them. */
+export function octetsIn(result: JsonBody | ComposedMail | undefined): readonly ArrayBuffer[] {
+  if (!result || !("raw" in result)) return [];
+  const { buffer, byteLength } = result.raw;
+  return byteLength === buffer.byteLength ? [buffer as ArrayBuffer] : [];
 }

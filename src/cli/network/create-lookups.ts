@@ -3,7 +3,6 @@ import type { Dns } from "../../core/domains/dns.ts";
 import { createThreadTasks } from "../thread-tasks.ts";
 import { createDomainTurns } from "./domain-turns.ts";
 import { createFreshResolvers } from "./fresh-resolvers.ts";
-import type { FromLookupThread, LookupTask } from "./lookup-messages.ts";
 
 /** Opens a resolver for the queries about one name; see `createFreshResolvers`. */
 export type OpenResolver = (servers: string | undefined) => Dns;
@@ -20,22 +19,15 @@ export interface LookupsOptions {
 
 /**
  * Looks names up on a thread. Strangers choose the names of webhooks and mail domains, and reading an answer of 4,000 addresses
- * occupies an event loop for 30 ms, although it is refused afterwards. If no files are free for a thread, the work is done here.
+ * occupies an event loop for 30 ms, although it is refused afterwards.
  */
 export function createLookups({ program, clock }: LookupsOptions): Lookups {
-  const thread = createThreadTasks<LookupTask, FromLookupThread>({ program, clock, name: "lookup" });
-  const here = createFreshResolvers(clock);
+  const thread = createThreadTasks({ program, clock, name: "lookup", work: createLookupWork(clock) });
   const inTurn = createDomainTurns(clock);
-  const ask = async (task: LookupTask) => {
-    const answer = await thread.ask(task);
-    if (answer.kind === "found") return answer.records;
-    throw Object.assign(new Error(answer.message), { code: answer.code });
-  };
   return {
     open(servers) {
-      if (!thread.canAsk()) return here(servers);
       const onThread = (question: keyof Dns) => (name: string) =>
-        inTurn(name, () => ask({ servers, question, name }));
+        inTurn(name, () => thread.ask("lookUp", [servers, question, name]));
       return {
         resolveTxt: onThread("resolveTxt") as Dns["resolveTxt"],
         resolveMx: onThread("resolveMx") as Dns["resolveMx"],
@@ -45,5 +37,14 @@ export function createLookups({ program, clock }: LookupsOptions): Lookups {
       };
     },
     stop: thread.stop,
+  };
+}
+
+/** What the thread does. */
+export function createLookupWork(clock: Pick<Clock, "monotonicMs">) {
+  const open = createFreshResolvers(clock);
+  return {
+    lookUp: async (servers: string | undefined, question: keyof Dns, name: string) =>
+      open(servers)[question](name),
   };
 }
