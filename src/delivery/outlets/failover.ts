@@ -1,4 +1,5 @@
 import { HEALTHY_SCORE } from "../../core/alarms/connector-health.ts";
+import { remember } from "../../core/work/remember.ts";
 import type { Outlet } from "./outlet.ts";
 
 /** Failover: an SMS that one connector of its route has deferred goes over the next one at once. */
@@ -35,12 +36,10 @@ export function createFailover(): Failover {
     },
     noteDeferral(messageId, { outlet, outlets }) {
       const tried = new Set([...(deferredBy.get(messageId) ?? []), idOf(outlet)]);
-      deferredBy.delete(messageId);
-      if (!outlets.some((other) => !tried.has(idOf(other)) && canTake(other))) return false;
-      deferredBy.set(messageId, tried);
-      const [oldest] = deferredBy.keys();
-      if (deferredBy.size > MAX_REMEMBERED && oldest !== undefined) deferredBy.delete(oldest);
-      return true;
+      const canGoOn = outlets.some((other) => !tried.has(idOf(other)) && canTake(other));
+      if (canGoOn) remember(deferredBy, [messageId, tried], MAX_REMEMBERED);
+      else deferredBy.delete(messageId);
+      return canGoOn;
     },
     forget: (messageId) => void deferredBy.delete(messageId),
   };

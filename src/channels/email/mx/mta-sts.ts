@@ -1,6 +1,7 @@
 import type { Clock } from "../../../core/clock.ts";
 import type { KeptMailPolicy, MailPolicy } from "../../../core/email/mail-policy.ts";
 import { DAY_MS } from "../../../core/time/durations.ts";
+import { remember } from "../../../core/work/remember.ts";
 import type { MailPolicyStore } from "../../../store/store.ts";
 import type { ChannelLog } from "../../channel.ts";
 import type { Network } from "../../network.ts";
@@ -51,10 +52,7 @@ export function createMtaSts(deps: MtaStsDeps): MtaSts {
     const renewed = await ask(deps, { domain, known, signal });
     if (signal.aborted && renewed.policy === known?.policy) return undefined;
     if (renewed.policy !== known?.policy) await keep(deps, domain, renewed);
-    kept.delete(domain);
-    kept.set(domain, renewed);
-    const oldest = kept.size > MAX_DOMAINS ? kept.keys().next().value : undefined;
-    if (oldest !== undefined) kept.delete(oldest);
+    remember(kept, [domain, renewed], MAX_DOMAINS);
     return renewed;
   };
   return {

@@ -1,4 +1,5 @@
 import type { Clock } from "../../../core/clock.ts";
+import { remember } from "../../../core/work/remember.ts";
 import { waitAtMost } from "../../../core/work/wait-at-most.ts";
 import type { ChannelDeps, ChannelStatus } from "../../channel.ts";
 import type { Judgement } from "./judge-answer.ts";
@@ -120,9 +121,7 @@ function createTurnedAway(clock: Clock) {
     heed(messageId: string, reaction: Judgement["reaction"]) {
       if (reaction?.kind === "up") known.clear();
       if (reaction === undefined || reaction.kind === "up" || known.has(messageId)) return;
-      known.set(messageId, clock.monotonicMs());
-      const [oldest] = known.keys();
-      if (known.size > MAX_REMEMBERED && oldest !== undefined) known.delete(oldest);
+      remember(known, [messageId, clock.monotonicMs()], MAX_REMEMBERED);
     },
   };
 }

@@ -1,3 +1,4 @@
+import { remember } from "../../../core/work/remember.ts";
 import type { Judgement } from "./judge-answer.ts";
 
 /**
@@ -29,10 +30,7 @@ export function createSingleRefusals(): SingleRefusals {
   const refuse = (messageId: string): number => {
     const before = known.get(messageId);
     const times = before && answered > before.answered ? before.times + 1 : 0;
-    known.delete(messageId);
-    known.set(messageId, { answered, times });
-    const [oldest] = known.keys();
-    if (known.size > MAX_REMEMBERED && oldest !== undefined) known.delete(oldest);
+    remember(known, [messageId, { answered, times }], MAX_REMEMBERED);
     return times;
   };
   return {
