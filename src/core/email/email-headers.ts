@@ -32,11 +32,16 @@ export function lineProblem(text: string): string | undefined {
   return text.isWellFormed() ? undefined : NOT_STORABLE;
 }
 
+/** Whether the service, relays or receivers write a header of that name: a custom one would contradict or forge theirs. */
+export function isOwnedHeader(name: string): boolean {
+  const lower = name.toLowerCase();
+  return OWNED_NAMES.has(lower) || OWNED_PREFIXES.some((prefix) => lower.startsWith(prefix));
+}
+
 /** 76 leaves room for a value on a folded line. */
 const HEADER_NAME = /^[!-9;-~]{1,76}$/;
 const BAD_NAME = "names must be 1 to 76 printable ASCII characters without space and colon";
 
-/** Headers that the service, relays or receivers write. A custom one would contradict or forge theirs. */
 const OWNED_NAMES = new Set([
   "from",
   "sender",
@@ -59,7 +64,7 @@ const OWNED_PREFIXES = ["content-", "arc-", "resent-", "cfbl-"];
 
 function headerProblem(name: string, value: string | undefined): string | undefined {
   if (!HEADER_NAME.test(name)) return BAD_NAME;
-  if (isOwned(name.toLowerCase())) return IS_OWNED;
+  if (isOwnedHeader(name)) return IS_OWNED;
   if (value === undefined) return undefined;
   if (addsRecipients(name.toLowerCase(), value)) return ADDS_RECIPIENTS;
   return lineProblem(value) ?? (fitsOnLines(name.toLowerCase(), value) ? undefined : TOO_LONG_A_WORD);
@@ -96,7 +101,3 @@ function fitsOnLines(lowerName: string, value: string): boolean {
 const MESSAGE_IDS = new Set(["in-reply-to", "references"]);
 /** The octets that are left for an id on a line, after the blank and between angle brackets. */
 const MAX_ID = 995;
-
-function isOwned(lowerName: string): boolean {
-  return OWNED_NAMES.has(lowerName) || OWNED_PREFIXES.some((prefix) => lowerName.startsWith(prefix));
-}

@@ -1,5 +1,6 @@
 import MailComposer from "nodemailer/lib/mail-composer";
 import { encodeWord } from "nodemailer/lib/mime-funcs";
+import { isOwnedHeader } from "../../../core/email/email-headers.ts";
 import type { EmailContent, MessageError, Recipient } from "../../../core/messages/message.ts";
 import { type DkimKey, signMail } from "../dkim/sign-mail.ts";
 import { asciiDomainOf, isAscii, toEnvelopeAddress } from "./mail-address.ts";
@@ -50,7 +51,7 @@ function findFault(content: EmailContent): string | undefined {
   if (people.some(({ email }) => toEnvelopeAddress(email) === undefined)) return "an address is not valid";
   const texts = [subject, ...people.map(({ name }) => name ?? ""), ...Object.values(headers)];
   if (texts.some((text) => BREAKS_LINES.test(text))) return "CR, LF or NUL in a header value";
-  const badName = Object.keys(headers).find((name) => !FIELD_NAME.test(name) || OWNED_FIELDS.test(name));
+  const badName = Object.keys(headers).find((name) => !FIELD_NAME.test(name) || isOwnedHeader(name));
   if (badName !== undefined) return "a custom header has a name that cannot be used";
   if (content.bodyText === undefined && content.bodyHtml === undefined) return "the message has no body";
   return undefined;
@@ -61,10 +62,6 @@ const BREAKS_LINES = /[\r\n\u0000]/;
 
 /** RFC 5322 §2.2: printable ASCII without the colon. */
 const FIELD_NAME = /^[!-9;-~]{1,256}$/;
-
-/** Fields that only this program or mail servers may write. */
-const OWNED_FIELDS =
-  /^(from|sender|to|cc|bcc|reply-to|subject|date|message-id|mime-version|content-.*|return-path|received|dkim-signature|arc-.*|authentication-results|resent-.*|feedback-id|tls-required|cfbl-.*)$/i;
 
 /**
  * Custom headers in ASCII go out as they were given, only folded, and so does text in angle brackets. The composer would make encoded
