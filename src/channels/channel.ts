@@ -2,7 +2,6 @@
  * A channel is a way out: SMPP, an HTTP gateway, SMTP, the simulator. The delivery engine knows providers only through this file;
  * `channel.contract.ts` tests what every implementation has to do.
  */
-import type { KeyObject } from "node:crypto";
 import Type, { type TSchema } from "typebox";
 import type { ConnectorHealth } from "../core/alarms/connector-health.ts";
 import type { Clock, Random } from "../core/clock.ts";
@@ -14,6 +13,7 @@ import type { LateAnswer, LateRefusal } from "../core/receipts/late-answer.ts";
 import type { Connector } from "../core/records/accounts.ts";
 import type { SmsSegments } from "../core/sms/sms-segments.ts";
 import type { MailPolicyStore, Question } from "../store/store.ts";
+import type { DkimKey } from "./email/dkim/sign-mail.ts";
 import type { ComposeLarge } from "./email/mail/compose-large.ts";
 import type { ReturnPaths } from "./email/return-path.ts";
 import type { Network } from "./network.ts";
@@ -114,12 +114,8 @@ export interface OutgoingSms extends Outgoing {
 export interface OutgoingEmail extends Outgoing {
   readonly channel: "email";
   readonly content: EmailContent;
-  /** The keys to sign with, each of which makes a signature; absent if the domain has none. A string is PEM. */
-  readonly dkim?: readonly {
-    readonly domain: string;
-    readonly selector: string;
-    readonly privateKey: KeyObject | string;
-  }[];
+  /** The keys to sign with, each of which makes a signature; absent if the domain has none. */
+  readonly dkim?: readonly DkimKey[];
   /** The host whose addresses bounces are sent to; absent: they go to the sender. */
   readonly returnPathHost?: string;
 }

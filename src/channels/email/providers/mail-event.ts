@@ -1,4 +1,9 @@
-import { bounceKind, enhancedCodeIn, type Refusal } from "../../../core/email/bounce-kind.ts";
+import {
+  type BounceKind,
+  bounceKind,
+  enhancedCodeIn,
+  type Refusal,
+} from "../../../core/email/bounce-kind.ts";
 import type { Receipt } from "../../../core/messages/outcome.ts";
 import { isUuid } from "../../../core/uuid.ts";
 import { toOneLine } from "../smtp/smtp-replies.ts";
@@ -22,7 +27,7 @@ export const COMPLAINED: Verdict = { status: "complained", suppress: "complaint"
 export const UNSUBSCRIBED: Verdict = { status: "complained", suppress: "unsubscribe" };
 
 /** A bounce. Its kind comes from the enhanced status code. If that says nothing, it is the provider's own (`otherwise`). */
-export function bounced(refusal: Partial<Refusal>, otherwise: "hard" | "soft" | "message"): Verdict {
+export function bounced(refusal: Partial<Refusal>, otherwise: BounceKind): Verdict {
   const { code = "bounced", text = "" } = refusal;
   const kind = /^[245]\./.test(code) && !code.endsWith(".0.0") ? bounceKind({ ...refusal, code }) : otherwise;
   const error = { code, message: toOneLine(text) || "the provider reported a bounce" };

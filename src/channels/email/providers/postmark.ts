@@ -1,3 +1,4 @@
+import type { BounceKind } from "../../../core/email/bounce-kind.ts";
 import {
   bounced,
   COMPLAINED,
@@ -50,7 +51,7 @@ function listingOf({ SuppressionReason: reason }: Json): Verdict {
 }
 
 /** By `Type`, as the Bounce API lists them. Types that are left out are no bounces: auto-replies, delays, notices. */
-const KINDS: Readonly<Record<string, "hard" | "soft" | "message">> = {
+const KINDS: Readonly<Record<string, BounceKind>> = {
   HardBounce: "hard",
   BadEmailAddress: "hard",
   ManuallyDeactivated: "hard",

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
+import type { BounceKind } from "../../../core/email/bounce-kind.ts";
 import {
   bounced,
   COMPLAINED,
@@ -57,7 +58,7 @@ function isSame(given: string, made: Buffer): boolean {
   return octets.length === made.length && timingSafeEqual(octets, made);
 }
 
-const BOUNCE_KINDS: Readonly<Record<string, "hard" | "soft" | "message">> = {
+const BOUNCE_KINDS: Readonly<Record<string, BounceKind>> = {
   Permanent: "hard",
   Transient: "soft",
   Undetermined: "message",
