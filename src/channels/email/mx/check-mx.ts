@@ -6,8 +6,8 @@ import type { Connector } from "../../../core/records/accounts.ts";
 import { unlessAborted } from "../../../core/work/unless-aborted.ts";
 import type { CheckReach } from "../../channel.ts";
 import { greetingAdvice } from "../smtp/ehlo-name.ts";
-import { joinSignals } from "../smtp/joined-signal.ts";
 import { openSmtpSession } from "../smtp/smtp-session.ts";
+import { withinLimit } from "../smtp/within-limit.ts";
 import { findMailHosts, type MailHost } from "./find-mail-hosts.ts";
 import { type HostAddress, sessionSettings } from "./host-address.ts";
 import { createMtaSts } from "./mta-sts.ts";
@@ -33,12 +33,9 @@ export async function checkMx(connector: Connector, clock: Clock, reach?: CheckR
   if (!reach) return { ok: false, detail: "the check was given no way into the network" };
   const settings = toMxSettings(connector);
   const domain = domainToASCII(reach.domain ?? DEFAULT_DOMAIN);
-  const joined = joinSignals(clock, CHECK_LIMIT_MS, []);
-  try {
-    return await check({ settings, domain, reach, clock, signal: joined.signal });
-  } finally {
-    joined.release();
-  }
+  return withinLimit(clock, { limitMs: CHECK_LIMIT_MS }, (signal) =>
+    check({ settings, domain, reach, clock, signal }),
+  );
 }
 
 interface Check {

@@ -1,6 +1,6 @@
 import { request } from "node:https";
 import type { Clock } from "../../../core/clock.ts";
-import { joinSignals } from "../smtp/joined-signal.ts";
+import { withinLimit } from "../smtp/within-limit.ts";
 
 export interface PolicyPlace {
   /** `mta-sts.` and the domain. */
@@ -23,17 +23,12 @@ const MAX_INTERIM = 10;
  * The text of a domain's policy file; `undefined` if there is no 200 under a valid certificate, or if it is something else than
  * plain text. Redirects are not followed.
  */
-export async function fetchPolicy(
+export function fetchPolicy(
   place: PolicyPlace,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const joined = joinSignals(clock, TIME_LIMIT_MS, [signal]);
-  try {
-    return await get(place, joined.signal);
-  } finally {
-    joined.release();
-  }
+  return withinLimit(clock, { limitMs: TIME_LIMIT_MS, signal }, (limited) => get(place, limited));
 }
 
 function get({ host, address, port, ca }: PolicyPlace, signal: AbortSignal): Promise<string | undefined> {

@@ -9,10 +9,10 @@ import { missingLocalAddress } from "../../local-address.ts";
 import { asciiDomainOf } from "../mail/mail-address.ts";
 import { CALLED_OFF, type Mail, NO_CONNECTION } from "../smtp/hand-over.ts";
 import { createHostHealth, type HostHealth } from "../smtp/host-health.ts";
-import { joinSignals } from "../smtp/joined-signal.ts";
 import { largeAtATime } from "../smtp/large-at-a-time.ts";
 import { envelopesOf, recipientsOf } from "../smtp/recipients.ts";
 import { deferAll, type Sending, sendComposed } from "../smtp/send-composed.ts";
+import { withinLimit } from "../smtp/within-limit.ts";
 import { type Delivered, deliverToDomain, type MxParts } from "./deliver-to-domain.ts";
 import { createDestinationLimits } from "./destination-limits.ts";
 import { createHostSessions } from "./host-sessions.ts";
@@ -42,11 +42,12 @@ export function openMxChannel(connector: Connector, deps: ChannelDeps): Channel 
         return { parts: message.parts.map(() => NOT_AN_EMAIL), countsAsAttempt: true };
       const recipients = recipientsOf(message);
       if (freeSlots() === 0) return deferAll(recipients, NO_CONNECTION);
-      const joined = joinSignals(deps.clock, settings.sendTimeoutMs, [signal]);
-      const sending = { message, recipients, signal: joined.signal, isOurs, deps };
-      const outcome = await sends
-        .add(sendComposed(sending, "mx.fault", (mail) => sendToDomains(parts, sending, mail)))
-        .finally(joined.release);
+      const outcome = await sends.add(
+        withinLimit(deps.clock, { limitMs: settings.sendTimeoutMs, signal }, (limited) => {
+          const sending = { message, recipients, signal: limited, isOurs, deps };
+          return sendComposed(sending, "mx.fault", (mail) => sendToDomains(parts, sending, mail));
+        }),
+      );
       deps.onSlots();
       return outcome;
     },

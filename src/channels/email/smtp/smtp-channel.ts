@@ -4,13 +4,13 @@ import type { Connector } from "../../../core/records/accounts.ts";
 import type { Channel, ChannelDeps } from "../../channel.ts";
 import { tagMail } from "../providers/tag-mail.ts";
 import { handOver, type Mail, NO_CONNECTION } from "./hand-over.ts";
-import { joinSignals } from "./joined-signal.ts";
 import { largeAtATime } from "./large-at-a-time.ts";
 import { envelopesOf, recipientsOf } from "./recipients.ts";
 import { createRelayRest, type RelayRest } from "./relay-rest.ts";
 import { deferAll, type Sending, sendComposed } from "./send-composed.ts";
 import { toSmtpSettings } from "./smtp-config.ts";
 import { createSmtpPool, type SmtpPool } from "./smtp-pool.ts";
+import { withinLimit } from "./within-limit.ts";
 
 /** Sends email through an SMTP relay (RFC 5321), whose 250 means `sent`, never `delivered`. */
 export function openSmtpChannel(connector: Connector, deps: ChannelDeps): Channel {
@@ -38,16 +38,13 @@ export function openSmtpChannel(connector: Connector, deps: ChannelDeps): Channe
       const { dkim, ...unsigned } = tagMail(given, settings.provider);
       const message = settings.isSigning && dkim ? { ...unsigned, dkim } : unsigned;
       const recipients = recipientsOf(message);
-      const joined = joinSignals(deps.clock, settings.sendTimeoutMs, [signal]);
-      const sending = { message, recipients, signal: joined.signal, isOurs, deps };
       const sent = pool.withSlot(() =>
-        sendComposed(sending, "smtp.fault", (mail) => sendEnvelopes({ pool, rest }, sending, mail)),
+        withinLimit(deps.clock, { limitMs: settings.sendTimeoutMs, signal }, (limited) => {
+          const sending = { message, recipients, signal: limited, isOurs, deps };
+          return sendComposed(sending, "smtp.fault", (mail) => sendEnvelopes({ pool, rest }, sending, mail));
+        }),
       );
-      try {
-        return await (sent ?? deferAll(recipients, NO_CONNECTION));
-      } finally {
-        joined.release();
-      }
+      return sent ?? deferAll(recipients, NO_CONNECTION);
     },
   };
 }

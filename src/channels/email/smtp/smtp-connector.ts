@@ -7,11 +7,11 @@ import { localAddressProblem } from "../../local-address.ts";
 import { speaksTls } from "../../tls-advice.ts";
 import { providerProblems, readMailCallback, WEBHOOK_SECRET } from "../providers/read-mail-callback.ts";
 import { ehloNameProblem } from "./ehlo-name.ts";
-import { joinSignals } from "./joined-signal.ts";
 import { openSmtpChannel } from "./smtp-channel.ts";
 import { type SmtpSettings, smtpConfigSchema, toSmtpSettings } from "./smtp-config.ts";
 import { openSmtpSession } from "./smtp-session.ts";
 import { withTlsAdvice } from "./with-tls-advice.ts";
+import { withinLimit } from "./within-limit.ts";
 
 const CALLBACK_TOKEN = "callback_token";
 
@@ -40,9 +40,9 @@ export const smtpConnectorKind: ConnectorKind = {
   },
   async check(connector, clock) {
     const settings = toSmtpSettings(connector);
-    const joined = joinSignals(clock, CHECK_LIMIT_MS, []);
-    const opened = await openSmtpSession(settings, clock, joined.signal);
-    joined.release();
+    const opened = await withinLimit(clock, { limitMs: CHECK_LIMIT_MS }, (limited) =>
+      openSmtpSession(settings, clock, limited),
+    );
     if ("fault" in opened) {
       const advised = withTlsAdvice(opened.fault, settings);
       return { ok: false, detail: advised + (await implicitTlsAdvice(settings, opened.fault, clock)) };

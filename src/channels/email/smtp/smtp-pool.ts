@@ -5,11 +5,11 @@ import { type ConnectionLimit, createConnectionLimit } from "./connection-limit.
 import type { ConnectionSource } from "./hand-over.ts";
 import { createHostHealth, type HostHealth } from "./host-health.ts";
 import { createIdleSessions, type IdleSessions } from "./idle-sessions.ts";
-import { joinSignals } from "./joined-signal.ts";
 import type { SmtpSettings } from "./smtp-config.ts";
 import { isServiceClosing } from "./smtp-replies.ts";
 import { openSmtpSession, type SmtpSession } from "./smtp-session.ts";
 import { withTlsAdvice } from "./with-tls-advice.ts";
+import { withinLimit } from "./within-limit.ts";
 
 /**
  * Connections to one host, opened when needed and reused. When one cannot be opened, the host counts as down and is left
@@ -125,9 +125,11 @@ function openHost(
   const health = createHostHealth({ clock, random, onStatus, reasonOf, probe: () => void probe() });
 
   const probe = async () => {
-    const joined = joinSignals(clock, settings.sendTimeoutMs, [stopping]);
-    const opened = await openSmtpSession(settings, clock, joined.signal);
-    joined.release();
+    const opened = await withinLimit(
+      clock,
+      { limitMs: settings.sendTimeoutMs, signal: stopping },
+      (limited) => openSmtpSession(settings, clock, limited),
+    );
     if ("fault" in opened) return health.markDown(opened.fault);
     if (health.status().state === "stopped") return void opened.session.quit();
     idle.put(opened.session);
