@@ -19,9 +19,6 @@ export function createErasedForm(pepper: string): ErasedForm {
 /** What every erased form begins with. */
 export const ERASED_START = "erased:";
 
-/** Where the sealed pepper is: its name in `meta`, and the place that it is sealed for. */
-export const PEPPER = { name: "erasure_pepper", place: "meta/erasure_pepper" } as const;
-
 /** The field of a record that is replaced by its erased form. */
 const ERASABLE: { readonly [K in RecordKind]?: string } = { suppressions: "email", optOuts: "recipient" };
 

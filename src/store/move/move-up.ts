@@ -1,20 +1,21 @@
 import type { Clock } from "../../core/clock.ts";
+import { type MetaName, MOVING, OPENINGS } from "../meta.ts";
 import { LONG_STATEMENT_MS, openDriver as openTarget, type Session } from "../postgres/database/driver.ts";
 import { fillAlone } from "../postgres/database/fill-alone.ts";
-import { checkMasterKey, filledFrom, isServed } from "../postgres/database/meta.ts";
+import { checkMasterKey, filledFrom, isServed, readMeta, writeMeta } from "../postgres/database/meta.ts";
 import { setCounters } from "../postgres/database/table-columns.ts";
 import { type Database, openClosable } from "../postgres/database/transactions.ts";
 import { migrate } from "../postgres/migrate.ts";
 import { createDays } from "../postgres/retention/days.ts";
 import { openDriver as openSource, type Driver as Source } from "../sqlite/database/driver.ts";
-import { OPENINGS } from "../sqlite/database/meta.ts";
+import { readMeta as readSourceMeta } from "../sqlite/database/meta.ts";
 import { refuseOtherVersion } from "../sqlite/migrate.ts";
 import { type MigrationOptions, migrateOlder } from "../sqlite/migrate-older.ts";
 import { configure } from "../sqlite/open-sqlite.ts";
 import type { Vault } from "../vault.ts";
 import { copyTable, type Moving, type Place } from "./copy-table.ts";
 import { type Counted, countBoth } from "./count-both.ts";
-import { comeBack, leaveBehind, MOVING, refuseWhatMoved } from "./move-marks.ts";
+import { comeBack, leaveBehind, refuseWhatMoved } from "./move-marks.ts";
 import { type MovedTable, movedTables } from "./moved-tables.ts";
 
 /** The options are those of the SQLite database. */
@@ -109,11 +110,10 @@ export function cancelMove(path: string): boolean {
 
 /** Names this database, whatever its path, until a service opens it again. */
 function sourceName(source: Source): string {
-  const select = source.prepare<{ value: string }>("SELECT value FROM meta WHERE name = ?");
-  const service = select.get("admin_token_digest")?.value;
+  const service = readSourceMeta(source, "admin_token_digest");
   if (service === undefined)
     throw new Error("there is no service in this database yet: there is nothing to move");
-  return `${service} ${select.get(OPENINGS)?.value}`;
+  return `${service} ${readSourceMeta(source, OPENINGS)}`;
 }
 
 const OTHERS = "a move of another database into this one was cut off: finish it, or drop this one";
@@ -127,7 +127,7 @@ async function takeTarget(target: Database, name: string): Promise<void> {
     if (await isCopyOf(session, name)) return;
     // A start that ended before it made an account has left keys of its own.
     await session.query("DELETE FROM meta");
-    await session.query("INSERT INTO meta (name, value) VALUES ($1, $2)", [MOVING, name]);
+    await writeMeta(session, MOVING, name);
   });
 }
 
@@ -149,13 +149,13 @@ interface Step {
 }
 
 async function move(moving: Moving, { walk, table, onProgress }: Step): Promise<void> {
-  const name = `${MOVING}.${walk}`;
+  const name = `${MOVING}.${walk}` as const;
   const of = countRows(moving.source, table);
   const place = await findPlace(moving.target, name);
   const tell = (rows: number) => onProgress({ table: table.table, rows, of });
   await copyTable(moving, table, {
     place,
-    keep: (session, at) => keepPlace(session, name, at),
+    keep: (session, at) => writeMeta(session, name, JSON.stringify(at)),
     onRows: tell,
   });
 }
@@ -165,16 +165,9 @@ function countRows(source: Source, { table, from = table, where = "true" }: Move
   return source.prepare<{ rows: number }>(sql).get()?.rows ?? 0;
 }
 
-async function findPlace(session: Session, name: string): Promise<Place> {
-  const [row] = await session.query<{ value: string }>("SELECT value FROM meta WHERE name = $1", [name]);
-  return row ? (JSON.parse(row.value) as Place) : { after: null, rows: 0 };
-}
-
-async function keepPlace(session: Session, name: string, place: Place): Promise<void> {
-  await session.query(
-    "INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-    [name, JSON.stringify(place)],
-  );
+async function findPlace(session: Session, name: MetaName): Promise<Place> {
+  const place = await readMeta(session, name);
+  return place === undefined ? { after: null, rows: 0 } : (JSON.parse(place) as Place);
 }
 
 /** Lets new events be numbered behind the last number that was given. */

@@ -1,5 +1,5 @@
 import { type Connection, LONG_STATEMENT_MS, openDriver } from "./database/driver.ts";
-import { refuseHalfMoved } from "./database/meta.ts";
+import { readMeta, refuseHalfMoved } from "./database/meta.ts";
 import { type Column, columnsOf } from "./database/table-columns.ts";
 import { migrationsOf, type SchemaStep } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations.ts";
@@ -52,10 +52,8 @@ async function dumpAll(connection: Connection, tables: readonly string[], target
   if (now.join() !== tables.join()) throw new Error("the schema has been changed meanwhile: back up again");
   await refuseHalfMoved(connection);
   const migrations = await migrationsOf(connection);
-  const [check] = await connection.query<{ value: string }>(
-    "SELECT value FROM meta WHERE name = 'master_key_check'",
-  );
-  target.onKey(check?.value);
+  const keyCheckValue = await readMeta(connection, "master_key_check");
+  target.onKey(keyCheckValue);
   const rows: Record<string, number> = {};
   for (const table of tables.filter((name) => !PASSING.includes(name))) {
     const columns = await columnsOf(connection, table);
@@ -66,7 +64,7 @@ async function dumpAll(connection: Connection, tables: readonly string[], target
     rows[table] = await dumpTable(connection, { table, columns, target });
     await target.tableDone(rows[table]);
   }
-  return { rows, migrations, ...(check && { keyCheckValue: check.value }) };
+  return { rows, migrations, ...(keyCheckValue !== undefined && { keyCheckValue }) };
 }
 
 /** The tables of this service, without others in the database; all tables, if a newer version has added some. */

@@ -1,10 +1,10 @@
 import type { Clock } from "../../core/clock.ts";
 import { uuidTime } from "../../core/uuid.ts";
 import { numberAfterRestore } from "../events/number-after-restore.ts";
-import { MOVING } from "../move/move-marks.ts";
+import { MOVING } from "../meta.ts";
 import { LONG_STATEMENT_MS, openDriver, type Session } from "./database/driver.ts";
 import { fillAlone } from "./database/fill-alone.ts";
-import { filledFrom, isServed } from "./database/meta.ts";
+import { filledFrom, isServed, removeMeta, writeMeta } from "./database/meta.ts";
 import { type Column, columnsOf, isThere, setCounters } from "./database/table-columns.ts";
 import { type Database, openClosable } from "./database/transactions.ts";
 import type { Dump } from "./dump.ts";
@@ -64,7 +64,7 @@ async function fill(target: Database, { source, checkAlone, now }: Filling): Pro
   await target.query("UPDATE event_numbers SET last = greatest(last, $1)", [numberAfterRestore(now)]);
   await target.query("ANALYZE");
   await checkAlone();
-  await target.query("DELETE FROM meta WHERE name = $1", [MOVING]);
+  await removeMeta(target, MOVING);
 }
 
 async function refuse(session: Session, source: LoadSource): Promise<void> {
@@ -96,7 +96,7 @@ async function takeTarget(target: Database, source: LoadSource): Promise<void> {
     await session.query("LOCK TABLE meta, accounts IN ACCESS EXCLUSIVE MODE");
     await refuseInUse(session, source);
     await session.query(`TRUNCATE ${Object.keys(source.dump.rows).join(", ")} CASCADE`);
-    await session.query("INSERT INTO meta (name, value) VALUES ($1, $2)", [MOVING, source.name]);
+    await writeMeta(session, MOVING, source.name);
   });
 }
 

@@ -2,7 +2,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { Lane } from "../../core/webhooks/webhook-outbox.ts";
 import { createNotifier } from "../notifier.ts";
 import type { OnMigration } from "../on-migration.ts";
-import { EARLIER_KEYS, openEarlierKeys } from "../records/earlier-keys.ts";
+import { openEarlierKeys } from "../records/earlier-keys.ts";
 import type { Store } from "../store.ts";
 import type { Vault } from "../vault.ts";
 import { refuseUnfitPooler } from "./connections/behind-pooler.ts";
@@ -171,7 +171,7 @@ function createStore(closable: ClosableDatabase, { clock, vault }: PostgresOptio
     erasures: createErasures(db, shared),
     retention: createRetention(db, days),
     access: createAccess(db, vault),
-    earlierKeys: async () => openEarlierKeys(vault, await readMeta(db, EARLIER_KEYS.name)),
+    earlierKeys: async () => openEarlierKeys(vault, await readMeta(db, "earlier_keys")),
     ping: async () => (await db.query<{ time: number }>(TIME))[0]?.time,
     close: closable.close,
   };

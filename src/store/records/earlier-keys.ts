@@ -1,12 +1,10 @@
+import { openFact, sealFact } from "../meta.ts";
 import type { Vault } from "../vault.ts";
 import type { Vaults } from "./rotation.ts";
 
-/** Where the sealed keys are: their name in `meta`, and the place that they are sealed for. */
-export const EARLIER_KEYS = { name: "earlier_keys", place: "meta/earlier_keys" } as const;
-
 /** The stored keys, opened; see `Store.earlierKeys`. */
 export function openEarlierKeys(vault: Vault, sealed: string | undefined): readonly string[] {
-  return sealed === undefined ? [] : JSON.parse(vault.open(sealed, EARLIER_KEYS.place));
+  return sealed === undefined ? [] : JSON.parse(openFact(vault, "earlier_keys", sealed));
 }
 
 /** The most keys that are kept; older ones are dropped. */
@@ -20,5 +18,5 @@ export function withEarlierKey(
 ): string | undefined {
   if (key === undefined) return undefined;
   const keys = [key, ...openEarlierKeys(from, sealed)].slice(0, MAX_KEYS);
-  return to.seal(JSON.stringify(keys), EARLIER_KEYS.place);
+  return sealFact(to, "earlier_keys", JSON.stringify(keys));
 }

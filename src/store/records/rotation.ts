@@ -1,5 +1,7 @@
 /** What both engines share for a rotation of the master key: every secret is sealed again under the new one. */
+import { openFact, type SealedName, sealFact } from "../meta.ts";
 import type { Vault } from "../vault.ts";
+import { withEarlierKey } from "./earlier-keys.ts";
 import { RECORD_TABLES, type RecordTable } from "./record-tables.ts";
 import { createRecordValues } from "./record-values.ts";
 
@@ -32,6 +34,16 @@ export function resealed(
   return sealedFields(table).map(([field, column]) => {
     return [column.name, toSql({ table, column, id: String(row.id) }, record[field])];
   });
+}
+
+/** A fact's value under the new key; `undefined`: it is to be removed. */
+export function resealedFact(
+  name: SealedName,
+  sealed: string | undefined,
+  { earlierKey, from, to }: VaultRotation,
+): string | undefined {
+  if (name === "earlier_keys") return withEarlierKey(earlierKey, sealed, { from, to });
+  return sealed === undefined ? undefined : sealFact(to, name, openFact(from, name, sealed));
 }
 
 function sealedFields({ columns }: RecordTable) {

@@ -1,5 +1,6 @@
 import { numberAfterRestore } from "../events/number-after-restore.ts";
 import { type Driver, openDriver } from "./database/driver.ts";
+import { readMeta } from "./database/meta.ts";
 import { isNewer, refuseOtherVersion } from "./migrate.ts";
 
 /** What a database holds, in numbers. */
@@ -71,7 +72,7 @@ export function inspectDatabase(path: string): Inspection {
       messages: count("messages"),
       unfinished: count("jobs"),
     };
-    const keyCheckValue = readKeyCheck(driver);
+    const keyCheckValue = readMeta(driver, "master_key_check");
     const isOfNewer = isNewer(driver);
     return { problems, holdings, isNewer: isOfNewer, ...(keyCheckValue !== undefined && { keyCheckValue }) };
   } finally {
@@ -101,7 +102,7 @@ export function skipLostEventNumbers(path: string, now: number): void {
 export function readKeyCheckValue(path: string): string | undefined {
   const driver = openDriver(path, { isReadOnly: true });
   try {
-    return readKeyCheck(driver);
+    return readMeta(driver, "master_key_check");
   } finally {
     driver.close();
   }
@@ -115,9 +116,4 @@ export function refuseOtherVersionAt(path: string): void {
   } finally {
     driver.close();
   }
-}
-
-function readKeyCheck(driver: Driver): string | undefined {
-  return driver.prepare<{ value: string }>("SELECT value FROM meta WHERE name = 'master_key_check'").get()
-    ?.value;
 }

@@ -1,10 +1,11 @@
 import type { AcceptResult } from "../../core/messages/accept-request.ts";
+import { openEarlierKeys } from "../records/earlier-keys.ts";
 import { createRecordValues } from "../records/record-values.ts";
 import type { Store } from "../store.ts";
 import type { Vault } from "../vault.ts";
 import { createCommitNotifier } from "./database/commit-notifier.ts";
 import type { Database } from "./database/database.ts";
-import { createMeta } from "./database/meta.ts";
+import { readMeta } from "./database/meta.ts";
 import { createRowNumbers, type NumberShare } from "./database/row-numbers.ts";
 import { createErasedNames } from "./erasures/erased-names.ts";
 import { createErasures } from "./erasures/erasures.ts";
@@ -37,7 +38,6 @@ import { createProviderIds } from "./receipts/provider-ids.ts";
 import { createReceiptStore } from "./receipts/receipt-store.ts";
 import { createAccess } from "./records/access.ts";
 import type { AccountCache } from "./records/account-cache.ts";
-import { readEarlierKeys } from "./records/earlier-keys.ts";
 import { createRecordRows } from "./records/record-rows.ts";
 import { createRecords } from "./records/records.ts";
 import { createWebhookSecrets } from "./records/webhook-secrets.ts";
@@ -91,12 +91,12 @@ export function createStore(db: Database, parts: StoreParts): SqliteStore {
     suppressions: createSuppressions(db, shared),
     mailPolicies: createMailPolicies(db),
     inbound: createInbound(db, shared),
-    feed: createEventFeed(db, { ...shared, meta: shared.records.meta }),
+    feed: createEventFeed(db, { ...shared, vault: parts.vault }),
     leases: createLeases(),
     erasures: createErasures(db, shared),
     retention: { ...createPrune(db, shared), prepareDays: async () => 0 },
     access: createAccess(db, records),
-    earlierKeys: () => db.read(() => readEarlierKeys(db, parts.vault)),
+    earlierKeys: () => db.read(() => openEarlierKeys(parts.vault, readMeta(db, "earlier_keys"))),
     async ping() {
       await db.read(() => ping.get());
       return undefined;
@@ -152,7 +152,6 @@ function createShared(db: Database, { vault, accounts, share }: StoreParts) {
       optOuts,
       erasedNames,
       queues,
-      meta: createMeta(db, vault),
       rows: createRecordRows(db, createRecordValues(vault), numbers),
       webhookSecrets: createWebhookSecrets(db, vault),
     },

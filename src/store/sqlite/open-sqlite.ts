@@ -1,4 +1,5 @@
 import { turnEnd } from "../../core/work/turn-end.ts";
+import { OPENINGS } from "../meta.ts";
 import { refuseWhatMoved } from "../move/move-marks.ts";
 import type { Vault } from "../vault.ts";
 import { createStore, type SqliteStore } from "./create-store.ts";
@@ -6,7 +7,7 @@ import { createDatabase } from "./database/database.ts";
 import { type Driver, openDriver } from "./database/driver.ts";
 import { BUSY_TIMEOUT_MS } from "./database/empty-wal.ts";
 import { CHECKPOINT_PAGES, checkpointLongWal, WAL_SIZE_LIMIT } from "./database/long-wal.ts";
-import { checkMasterKey, noteOpening, refuseOtherKey } from "./database/meta.ts";
+import { checkMasterKey, raiseMeta, refuseOtherKey } from "./database/meta.ts";
 import { createPlaceCheck } from "./database/place-check.ts";
 import { createWriteLock } from "./database/write-lock.ts";
 import { removeLoosePieces } from "./messages/content-pieces.ts";
@@ -70,7 +71,8 @@ export async function openOn(
   });
   await checkMasterKey(db, options.vault);
   await removeLoosePieces(db);
-  await Promise.all([endDeadLeases(db), endDeadWebhookLeases(db), noteOpening(db)]);
+  const noteOpening = () => raiseMeta(db, OPENINGS);
+  await Promise.all([endDeadLeases(db), endDeadWebhookLeases(db), db.write(noteOpening)]);
   const { vault, shared, now } = options;
   const share = shared && { share: shared.share };
   const store = createStore(db, { vault, accounts: createAccountCache(db), now, ...share });

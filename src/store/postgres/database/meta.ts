@@ -1,31 +1,22 @@
-import type { PEPPER } from "../../erasures/erased-recipient.ts";
-import { MOVING } from "../../move/move-marks.ts";
+import { type MetaName, MOVING } from "../../meta.ts";
 import type { Vault } from "../../vault.ts";
 import type { Session } from "./driver.ts";
 import { isThere } from "./table-columns.ts";
 
-/** Single facts about the database as a whole. */
 export async function readMeta(session: Session, name: MetaName): Promise<string | undefined> {
   const [row] = await session.query<{ value: string }>("SELECT value FROM meta WHERE name = $1", [name]);
   return row?.value;
 }
-
-type MetaName =
-  | "admin_token_digest"
-  | "console_password_digest"
-  | "console_round"
-  | "records_version"
-  | "master_key_check"
-  | "earlier_keys"
-  | "event_cursor_key"
-  | typeof MOVING
-  | typeof PEPPER.name;
 
 export async function writeMeta(session: Session, name: MetaName, value: string): Promise<void> {
   await session.query(
     "INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
     [name, value],
   );
+}
+
+export async function removeMeta(session: Session, name: MetaName): Promise<void> {
+  await session.query("DELETE FROM meta WHERE name = $1", [name]);
 }
 
 /** To be called last in a transaction: from then on others that change records wait for it to end. */

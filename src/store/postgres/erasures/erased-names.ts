@@ -1,7 +1,9 @@
-import { createErasedForm, type ErasedForm, PEPPER } from "../../erasures/erased-recipient.ts";
+import { createErasedForm, type ErasedForm } from "../../erasures/erased-recipient.ts";
+import { openFact, sealFact } from "../../meta.ts";
 import type { Vault } from "../../vault.ts";
 import type { Session } from "../database/driver.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
+import { readMeta } from "../database/meta.ts";
 import type { Database } from "../database/transactions.ts";
 import { holdKey } from "../records/under-key.ts";
 
@@ -30,10 +32,8 @@ export function createErasedNames(db: Pick<Database, "onOtherServer">, vault: Va
     kept = undefined;
   });
   const read = async (session: Session): Promise<ErasedForm | undefined> => {
-    const [row] = await session.query<{ value: string }>("SELECT value FROM meta WHERE name = $1", [
-      PEPPER.name,
-    ]);
-    return row && createErasedForm(vault.open(row.value, PEPPER.place));
+    const sealed = await readMeta(session, "erasure_pepper");
+    return sealed === undefined ? undefined : createErasedForm(openFact(vault, "erasure_pepper", sealed));
   };
   const form = async (session: Session) => (kept ??= await read(session));
   return {
@@ -50,10 +50,10 @@ export function createErasedNames(db: Pick<Database, "onOtherServer">, vault: Va
       if (known) return known;
       // If another process makes one at the same time, this waits for it, and reads the other's.
       await holdKey(session, vault);
-      await session.query("INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", [
-        PEPPER.name,
-        vault.seal(vault.newSecret(), PEPPER.place),
-      ]);
+      await session.query(
+        "INSERT INTO meta (name, value) VALUES ('erasure_pepper', $1) ON CONFLICT DO NOTHING",
+        [sealFact(vault, "erasure_pepper", vault.newSecret())],
+      );
       const made = await read(session);
       if (!made) throw new Error("the pepper of erasures was not stored");
       return made;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { MOVING } from "../../move/move-marks.ts";
+import { MOVING } from "../../meta.ts";
 import { openDriver } from "../database/driver.ts";
 import { openFresh } from "../postgres-world.contract.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { EARLIER_KEYS } from "../../records/earlier-keys.ts";
+import { sealFact } from "../../meta.ts";
 import { openDriver } from "../database/driver.ts";
 import { writeMeta } from "../database/meta.ts";
 import { openFresh, VAULT } from "../postgres-world.contract.ts";
@@ -8,8 +8,11 @@ test("what was kept of earlier master keys is read, newest first; none where the
   const { store, url } = await openFresh();
   expect(await store.earlierKeys()).toEqual([]);
   const driver = openDriver({ url, connections: 1 });
-  const sealed = VAULT.seal(JSON.stringify(["second", "first"]), EARLIER_KEYS.place);
-  await writeMeta(driver, EARLIER_KEYS.name, sealed);
+  await writeMeta(
+    driver,
+    "earlier_keys",
+    sealFact(VAULT, "earlier_keys", JSON.stringify(["second", "first"])),
+  );
   expect(await store.earlierKeys()).toEqual(["second", "first"]);
   await driver.close();
   await store.close();

@@ -1,11 +1,16 @@
-import { PEPPER } from "../../erasures/erased-recipient.ts";
+import { SEALED_NAMES } from "../../meta.ts";
 import type { OnMigration } from "../../on-migration.ts";
-import { withEarlierKey } from "../../records/earlier-keys.ts";
 import type { RecordTable } from "../../records/record-tables.ts";
-import { resealed, SEALED_TABLES, type VaultRotation, type Vaults } from "../../records/rotation.ts";
+import {
+  resealed,
+  resealedFact,
+  SEALED_TABLES,
+  type VaultRotation,
+  type Vaults,
+} from "../../records/rotation.ts";
 import type { Vault } from "../../vault.ts";
 import { type Connection, openDriver, type Session } from "../database/driver.ts";
-import { readMeta, refuseHalfMoved, writeMeta } from "../database/meta.ts";
+import { readMeta, refuseHalfMoved, removeMeta, writeMeta } from "../database/meta.ts";
 import { hasSchema, isMigrated, migrateAt, migrationsOf } from "../migrate.ts";
 import { MIGRATIONS } from "../migrations.ts";
 import { createSettings } from "./settings.ts";
@@ -50,7 +55,7 @@ async function migrateUnused({ url, from, onMigration }: Rotation): Promise<void
   await migrateAt(url, { onMigration, refuse: (session) => holdAlone(session, from) });
 }
 
-async function resealAll(session: Connection, { earlierKey, ...vaults }: VaultRotation): Promise<void> {
+async function resealAll(session: Connection, vaults: VaultRotation): Promise<void> {
   await holdAlone(session, vaults.from);
   await refuseNewer(session);
   for (const table of SEALED_TABLES) await sealRecords(session, table, vaults);
@@ -58,7 +63,7 @@ async function resealAll(session: Connection, { earlierKey, ...vaults }: VaultRo
   for (const { id } of accounts) await sealWebhookSecrets(session, id, vaults);
   for (const id of [undefined, ...accounts.map((account) => account.id)])
     await sealSettings(session, id, vaults);
-  await sealMeta(session, vaults, earlierKey);
+  await sealMeta(session, vaults);
   await writeMeta(session, "master_key_check", vaults.to.checkValue);
 }
 
@@ -124,15 +129,11 @@ async function sealSettings(
   }
 }
 
-async function sealMeta(session: Session, vaults: Vaults, earlierKey: string | undefined): Promise<void> {
-  const { from, to } = vaults;
-  const pepper = await readMeta(session, PEPPER.name);
-  if (pepper !== undefined) {
-    await writeMeta(session, PEPPER.name, to.seal(from.open(pepper, PEPPER.place), PEPPER.place));
+async function sealMeta(session: Session, rotation: VaultRotation): Promise<void> {
+  for (const name of SEALED_NAMES) {
+    const value = resealedFact(name, await readMeta(session, name), rotation);
+    await (value === undefined ? removeMeta(session, name) : writeMeta(session, name, value));
   }
-  const earlier = withEarlierKey(earlierKey, await readMeta(session, "earlier_keys"), vaults);
-  if (earlier !== undefined) return writeMeta(session, "earlier_keys", earlier);
-  await session.query("DELETE FROM meta WHERE name = 'earlier_keys'");
 }
 
 /** Long enough to seal the DKIM keys of many domains again. */

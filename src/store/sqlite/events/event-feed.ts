@@ -15,8 +15,9 @@ import {
   toTimelineEntry,
 } from "../../messages/message-rows.ts";
 import type { EventFeed, FeedPage } from "../../store.ts";
+import type { Vault } from "../../vault.ts";
 import type { Database } from "../database/database.ts";
-import type { Meta } from "../database/meta.ts";
+import { readMeta, writeMeta } from "../database/meta.ts";
 import { createEnvelopeOf } from "../messages/own-content.ts";
 import type { AccountCache } from "../records/account-cache.ts";
 import type { EventLog } from "./event-log.ts";
@@ -27,11 +28,11 @@ const PIECE = 100;
 export interface FeedParts {
   readonly accounts: AccountCache;
   readonly events: EventLog;
-  readonly meta: Pick<Meta, "cursorKey" | "makeCursorKey">;
+  readonly vault: Vault;
 }
 
 /** `Store.feed`: pages of events, each with its message and timeline entry. */
-export function createEventFeed(db: Database, { accounts, events, meta }: FeedParts): EventFeed {
+export function createEventFeed(db: Database, { accounts, events, vault }: FeedParts): EventFeed {
   const pieceOf = db.prepare<EventRow>(
     `SELECT number, message_id, position, at, id, type, data FROM events
      WHERE account = ? AND number > ? ORDER BY number LIMIT ?`,
@@ -69,11 +70,21 @@ export function createEventFeed(db: Database, { accounts, events, meta }: FeedPa
     read: readPage,
     lastNumber: () => db.read(() => last.get()?.seq ?? 0),
     lastNumberOf: (accountId) => db.read(() => lastOf.get(numberOf(accountId))?.last ?? 0),
-    // Only written if it is missing: a full disk must not stop a reader.
-    cursorKey: async () => (await db.read(meta.cursorKey)) ?? db.write(meta.makeCursorKey),
+    cursorKey: createCursorKey(db, vault),
     numberEvents: async () => 0,
     onEvents: events.onEvents,
   };
+}
+
+/** `EventFeed.cursorKey`. Only written if it is missing: a full disk must not stop a reader. */
+function createCursorKey(db: Database, vault: Vault): EventFeed["cursorKey"] {
+  const find = () => readMeta(db, "event_cursor_key");
+  const make = () => {
+    const key = find() ?? vault.newSecret();
+    writeMeta(db, "event_cursor_key", key);
+    return key;
+  };
+  return async () => Buffer.from((await db.read(find)) ?? (await db.write(make)), "hex");
 }
 
 type FeedQuery = Parameters<EventFeed["read"]>[0];

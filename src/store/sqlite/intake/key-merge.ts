@@ -1,9 +1,8 @@
+import { NAMES_TO } from "../../meta.ts";
 import type { Database } from "../database/database.ts";
+import { writeMeta } from "../database/meta.ts";
 import { createRowInsert } from "../database/row-insert.ts";
 import type { RecentNames } from "./recent-names.ts";
-
-/** Where `meta` says up to which number names are in the index. */
-export const NAMES_TO = "key_names_to";
 
 /** How many names are merged for each one that is added. */
 const PACE = 2;
@@ -78,14 +77,10 @@ function createNameIndex(db: Database) {
     columns: "name, number",
     otherwise: "ON CONFLICT (name) DO UPDATE SET number = excluded.number WHERE number < excluded.number",
   });
-  const mark = db.prepare(
-    `INSERT INTO meta (name, value) VALUES ('${NAMES_TO}', ?)
-     ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
-  );
   return {
     insert,
     /** Notes that all names up to this number are in the index. */
-    markTo: (number: number) => void mark.run(String(number)),
+    markTo: (number: number) => writeMeta(db, NAMES_TO, String(number)),
   };
 }
 

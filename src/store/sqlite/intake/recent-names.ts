@@ -1,5 +1,5 @@
+import { NAMES_TO } from "../../meta.ts";
 import type { Database } from "../database/database.ts";
-import { NAMES_TO } from "./key-merge.ts";
 
 /** The names of keys that are not in the index yet, in memory, with the numbers of their rows. */
 export interface RecentNames {

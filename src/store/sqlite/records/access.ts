@@ -1,27 +1,34 @@
+import { present } from "../../../core/present.ts";
 import { writePrivateFile } from "../../private-file.ts";
 import type { AccessStore, Conflict, FirstStart } from "../../store.ts";
 import type { Database } from "../database/database.ts";
-import type { Meta } from "../database/meta.ts";
+import { readMeta, writeMeta } from "../database/meta.ts";
 import type { RecordRows } from "./record-rows.ts";
 import type { WebhookSecrets } from "./webhook-secrets.ts";
 
 export interface AccessParts {
   readonly rows: RecordRows;
-  readonly meta: Meta;
   readonly webhookSecrets: WebhookSecrets;
 }
 
 export function createAccess(db: Database, parts: AccessParts): AccessStore {
-  const { meta } = parts;
   return {
     bootstrap: createBootstrap(db, parts),
-    adminTokenDigest: () => db.read(meta.adminTokenDigest),
-    consoleSeal: () => db.read(meta.consoleSeal),
-    setConsoleSeal: (seal) => db.write(() => meta.setConsoleSeal(seal)),
+    adminTokenDigest: () => db.read(() => readMeta(db, "admin_token_digest")),
+    consoleSeal: () =>
+      db.read(() => {
+        const passwordDigest = readMeta(db, "console_password_digest");
+        return present({ passwordDigest, round: readMeta(db, "console_round") });
+      }),
+    setConsoleSeal: ({ passwordDigest, round }) =>
+      db.write(() => {
+        if (passwordDigest !== undefined) writeMeta(db, "console_password_digest", passwordDigest);
+        if (round !== undefined) writeMeta(db, "console_round", round);
+      }),
   };
 }
 
-function createBootstrap(db: Database, { rows, ...parts }: AccessParts): AccessStore["bootstrap"] {
+function createBootstrap(db: Database, { rows, webhookSecrets }: AccessParts): AccessStore["bootstrap"] {
   const anyAccount = db.prepare("SELECT 1 FROM accounts LIMIT 1");
   return (first: FirstStart) =>
     db.write(() => {
@@ -30,9 +37,9 @@ function createBootstrap(db: Database, { rows, ...parts }: AccessParts): AccessS
       mustCreate(rows.insert("accounts", account));
       mustCreate(rows.insert("apiKeys", apiKey));
       mustCreate(rows.insert("pushApps", pushApp));
-      parts.webhookSecrets.add(account.id, first.webhookSecret, account.createdAt);
-      parts.meta.setAdminTokenDigest(first.adminTokenDigest);
-      parts.meta.setConsoleSeal({ passwordDigest: first.consolePasswordDigest });
+      webhookSecrets.add(account.id, first.webhookSecret, account.createdAt);
+      writeMeta(db, "admin_token_digest", first.adminTokenDigest);
+      writeMeta(db, "console_password_digest", first.consolePasswordDigest);
       if (first.announce) writePrivateFile(first.announce.path, first.announce.text);
       return true;
     });

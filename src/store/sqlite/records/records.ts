@@ -5,7 +5,7 @@ import { RECORD_TABLES, type RecordTable } from "../../records/record-tables.ts"
 import type { Conflict, Records } from "../../store.ts";
 import type { Vault } from "../../vault.ts";
 import type { Database } from "../database/database.ts";
-import type { Meta } from "../database/meta.ts";
+import { raiseMeta, readMeta } from "../database/meta.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import { createHasJobs } from "../queue/has-jobs.ts";
 import type { Queues } from "../queue/queues.ts";
@@ -21,7 +21,6 @@ export interface RecordParts {
   readonly accounts: AccountCache;
   readonly optOuts: OptOuts;
   readonly rows: RecordRows;
-  readonly meta: Meta;
   readonly webhookSecrets: WebhookSecrets;
   readonly erasedNames: ErasedNames;
   readonly queues: Pick<Queues, "numberOf">;
@@ -42,7 +41,7 @@ export function createRecords(db: Database, parts: RecordParts): Records {
   const change = <T>(kind: RecordKind, work: () => T): Promise<T> =>
     db.write(() => {
       const done = work();
-      if (hasChanged(done)) noteChange(parts, RECORD_TABLES[kind]);
+      if (hasChanged(done)) noteChange(db, parts, RECORD_TABLES[kind]);
       return done;
     });
 
@@ -71,11 +70,11 @@ export function createRecords(db: Database, parts: RecordParts): Records {
         if (accountId !== undefined && !has(rows, "accounts", accountId)) return false;
         for (const [name, value] of Object.entries(values)) settings.set(accountId, name, value);
         parts.accounts.forget();
-        parts.meta.raiseRecordsVersion();
+        raiseMeta(db, "records_version");
         return true;
       }),
     ...secretsOf(db, parts),
-    version: () => db.read(() => parts.meta.recordsVersion()),
+    version: () => db.read(() => Number(readMeta(db, "records_version") ?? 0)),
   };
 }
 
@@ -106,10 +105,10 @@ function has({ select }: Pick<RecordRows, "select">, kind: RecordKind, id: strin
   return select.now(kind, { id }, ONE).length > 0;
 }
 
-function noteChange({ accounts, optOuts, meta }: RecordParts, table: RecordTable): void {
+function noteChange(db: Database, { accounts, optOuts }: RecordParts, table: RecordTable): void {
   if (table.table === "opt_outs") optOuts.forget();
   if (table.table === "accounts") accounts.forget();
-  if (table.isWatched) meta.raiseRecordsVersion();
+  if (table.isWatched) raiseMeta(db, "records_version");
 }
 
 /** A search also finds records under the erased form of the recipient searched for, and under other spellings of an address. */

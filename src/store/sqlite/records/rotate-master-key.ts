@@ -1,12 +1,17 @@
+import { OPENINGS, SEALED_NAMES } from "../../meta.ts";
 import type { RecordTable } from "../../records/record-tables.ts";
-import { resealed, SEALED_TABLES, type VaultRotation, type Vaults } from "../../records/rotation.ts";
+import {
+  resealed,
+  resealedFact,
+  SEALED_TABLES,
+  type VaultRotation,
+  type Vaults,
+} from "../../records/rotation.ts";
 import { createDatabase, type Database } from "../database/database.ts";
 import { openDriver, type SqlValue } from "../database/driver.ts";
-import { raiseOpenings } from "../database/meta.ts";
-import { sealPepper } from "../erasures/erased-names.ts";
+import { raiseMeta, readMeta, removeMeta, writeMeta } from "../database/meta.ts";
 import { type MigrationOptions, migrateOlder } from "../migrate-older.ts";
 import { configure } from "../open-sqlite.ts";
-import { addEarlierKey } from "./earlier-keys.ts";
 import { createSettings } from "./settings.ts";
 import { createWebhookSecrets } from "./webhook-secrets.ts";
 
@@ -34,16 +39,15 @@ export async function rotateMasterKey(rotation: Rotation): Promise<void> {
   }
 }
 
-function resealAll(db: Database, { earlierKey, ...vaults }: VaultRotation): void {
+function resealAll(db: Database, vaults: VaultRotation): void {
   for (const table of SEALED_TABLES) sealRecords(db, table, vaults);
   const accounts = db.prepare<{ id: string }>("SELECT id FROM accounts").all();
   for (const { id } of accounts) sealWebhookSecrets(db, id, vaults);
   for (const id of [undefined, ...accounts.map((account) => account.id)]) sealSettings(db, id, vaults);
-  addEarlierKey(db, earlierKey, vaults);
-  sealPepper(db, vaults);
-  db.prepare("UPDATE meta SET value = ? WHERE name = 'master_key_check'").run(vaults.to.checkValue);
+  sealMeta(db, vaults);
+  writeMeta(db, "master_key_check", vaults.to.checkValue);
   // What a move to PostgreSQL has copied before it was cut off is sealed under the old key: such a move must not go on.
-  raiseOpenings(db);
+  raiseMeta(db, OPENINGS);
 }
 
 function sealRecords(db: Database, table: RecordTable, vaults: Vaults): void {
@@ -64,5 +68,13 @@ function sealSettings(db: Database, accountId: string | undefined, { from, to }:
   const fresh = createSettings(db, to);
   for (const [name, value] of Object.entries(createSettings(db, from).of(accountId))) {
     fresh.set(accountId, name, value);
+  }
+}
+
+function sealMeta(db: Database, rotation: VaultRotation): void {
+  for (const name of SEALED_NAMES) {
+    const value = resealedFact(name, readMeta(db, name), rotation);
+    if (value === undefined) removeMeta(db, name);
+    else writeMeta(db, name, value);
   }
 }
