@@ -71,7 +71,7 @@ export function hasDailyLimit({ limits }: Pick<LimitedRequest, "limits">): boole
 }
 
 /** Whether there is a limit to what the account sends to one recipient. */
-export function hasRecipientLimit({ limits }: LimitedRequest): boolean {
+function hasRecipientLimit({ limits }: LimitedRequest): boolean {
   return limits.recipient_hourly_limit !== undefined || limits.recipient_daily_limit !== undefined;
 }
 
@@ -93,8 +93,43 @@ export function hoursOf(now: number): {
   return { hour, first, last: first + DAY_HOURS - 1 };
 }
 
+/** Stands in place of a recipient in the count of all of the account's messages. */
+export const ALL_RECIPIENTS = "";
+
+/** By how many messages a request raises each count: the account's, and each recipient's, as far as there are limits for them. */
+export function countsOf(
+  request: LimitedRequest,
+  recipients: readonly string[],
+): ReadonlyMap<string, number> {
+  const ofAll = hasDailyLimit(request) ? [[ALL_RECIPIENTS, recipients.length] as const] : [];
+  return new Map([...ofAll, ...(hasRecipientLimit(request) ? tallyOf(recipients) : [])]);
+}
+
+/** How much has been counted for a recipient, or for `ALL_RECIPIENTS`, in the hours from `first` to `last`. */
+type Counted = (recipient: string, first: number, last: number) => Usage;
+
+/** The limit that a request to these recipients would exceed, if any: the account's first, then the recipients'. */
+export function exceededLimit(
+  request: LimitedRequest,
+  recipients: readonly string[],
+  counted: Counted,
+): LimitRefusal | undefined {
+  const { hour, first, last } = hoursOf(request.now);
+  const more = { messages: recipients.length, segments: recipients.length * request.segments };
+  const daily = hasDailyLimit(request)
+    ? exceededDailyLimit(request, counted(ALL_RECIPIENTS, first, last), more)
+    : undefined;
+  if (daily || !hasRecipientLimit(request)) return daily;
+  const usage = [...tallyOf(recipients)].map(([recipient, count]) => ({
+    recipient,
+    today: counted(recipient, first, last).messages + count,
+    thisHour: counted(recipient, hour, hour).messages + count,
+  }));
+  return exceededRecipientLimit(request, usage);
+}
+
 /** The daily limit that `more` would exceed, if any. `today`: what the account has sent today. */
-export function exceededDailyLimit(
+function exceededDailyLimit(
   { limits, now, segments: perMessage }: LimitedRequest,
   today: Usage,
   more: Usage,
@@ -113,14 +148,14 @@ export function exceededDailyLimit(
 }
 
 /** How many messages one recipient gets from the account, including this request. */
-export interface RecipientUsage {
+interface RecipientUsage {
   readonly recipient: string;
   readonly thisHour: number;
   readonly today: number;
 }
 
 /** The limit of a recipient that is exceeded, if any: the daily one first, then the hourly one. */
-export function exceededRecipientLimit(
+function exceededRecipientLimit(
   { limits, now }: LimitedRequest,
   usage: readonly RecipientUsage[],
 ): RecipientRefusal | undefined {

@@ -1,12 +1,9 @@
 import {
-  exceededDailyLimit,
-  exceededRecipientLimit,
-  hasDailyLimit,
-  hasRecipientLimit,
+  countsOf,
+  exceededLimit,
   hoursOf,
   type LimitedRequest,
   type LimitRefusal,
-  tallyOf,
   type Usage,
 } from "../../../core/messages/sending-limits.ts";
 import type { Intake } from "../../store.ts";
@@ -46,23 +43,13 @@ export async function loadUsage(session: Session, requests: readonly RequestUsag
   const hours = createHours(await session.query<UsageRow>(FIND, daysOf(requests)));
   const added = createHours([]);
   return {
-    exceeded({ account, recipients, limited }) {
-      const { hour, first, last } = hoursOf(limited.now);
-      const more = { messages: recipients.length, segments: recipients.length * limited.segments };
-      const today = hours.sum({ account, recipient: ALL, first, last });
-      const daily = hasDailyLimit(limited) ? exceededDailyLimit(limited, today, more) : undefined;
-      if (daily || !hasRecipientLimit(limited)) return daily;
-      const usage = [...tallyOf(recipients)].map(([recipient, count]) => ({
-        recipient,
-        today: hours.sum({ account, recipient, first, last }).messages + count,
-        thisHour: hours.sum({ account, recipient, first: hour, last: hour }).messages + count,
-      }));
-      return exceededRecipientLimit(limited, usage);
-    },
-    count(request) {
-      const { account, limited } = request;
+    exceeded: ({ account, recipients, limited }) =>
+      exceededLimit(limited, recipients, (recipient, first, last) =>
+        hours.sum({ account, recipient, first, last }),
+      ),
+    count({ account, recipients, limited }) {
       const { hour } = hoursOf(limited.now);
-      for (const [recipient, messages] of tally(request)) {
+      for (const [recipient, messages] of countsOf(limited, recipients)) {
         const row = { account, recipient, hour, messages, segments: messages * limited.segments };
         hours.add(row);
         added.add(row);
@@ -85,15 +72,6 @@ export function createOverLimit(session: Session): Intake["overLimit"] {
     const request = { account: row.number, recipients, limited };
     return (await loadUsage(session, [request])).exceeded(request);
   };
-}
-
-/** Stands in place of a recipient in the row that counts all of the account's messages. */
-const ALL = "";
-
-/** By how many messages each row's count rises: the account's, and each recipient's, as far as there are limits for them. */
-function tally({ recipients, limited }: RequestUsage): ReadonlyMap<string, number> {
-  const ofAll = hasDailyLimit(limited) ? [[ALL, recipients.length] as const] : [];
-  return new Map([...ofAll, ...(hasRecipientLimit(limited) ? tallyOf(recipients) : [])]);
 }
 
 /** What an account has sent to a recipient, or to all, in one hour. */
@@ -139,10 +117,10 @@ function createHours(found: readonly UsageRow[]) {
 
 /** The days that the requests' limits look at, each once, as columns. */
 function daysOf(requests: readonly RequestUsage[]) {
-  const days = requests.flatMap((request): HourRange[] => {
-    const { first, last } = hoursOf(request.limited.now);
-    return [...tally(request).keys()].map((recipient) => ({
-      account: request.account,
+  const days = requests.flatMap(({ account, recipients, limited }): HourRange[] => {
+    const { first, last } = hoursOf(limited.now);
+    return [...countsOf(limited, recipients).keys()].map((recipient) => ({
+      account,
       recipient,
       first,
       last,
