@@ -9,7 +9,8 @@ import { type AnyAppDeps, DEFAULT_LIMITS, type HandlerDeps } from "./app-deps.ts
 import { type Authenticator, createAuthenticator } from "./authenticate.ts";
 import type { BodyClient } from "./body/body-budget.ts";
 import { parseJsonObject } from "./body/parse-json-object.ts";
-import { createBodyReader, type HeldBody } from "./body/read-body.ts";
+import { type BodyRule, createBodyReader } from "./body/read-body.ts";
+import type { ReadBody } from "./body/readings.ts";
 import { clientAddress } from "./client-address.ts";
 import { unlessClientGone } from "./client-gone.ts";
 import { type Call, type Endpoint, type LongPoll, takesBody } from "./endpoint.ts";
@@ -115,24 +116,17 @@ function createBodyRunner(
     if (auth === "api-key") call.caller = await authenticator.apiKey(call.headers);
   };
 
-  const runRaw: BodyRunner = async (endpoint, request, call) => {
-    const { method, url } = request;
-    const maxBytes = endpoint.rawBody?.maxBytes ?? 0;
-    call.raw = { method, url, text: await bodies.readAny(request, maxBytes, clientOf(endpoint, call)) };
-    call.now = clock.now();
-    return endpoint.handle(call);
-  };
-
-  const runJson: BodyRunner = async (endpoint, request, call) => {
-    // Stays empty if the body is refused while it is read.
-    let body: string | HeldBody = "";
+  return async (endpoint, request, call) => {
+    // Absent if the body is refused while it is read.
+    let body: ReadBody | undefined;
     const startedMs = clock.monotonicMs();
     try {
-      body = await bodies.read(request, endpoint.request?.maxBytes ?? 0, clientOf(endpoint, call));
+      body = await bodies.read(request, bodyRuleOf(endpoint), clientOf(endpoint, call));
       if (clock.monotonicMs() - startedMs > SLOW_BODY_MS) await authenticateAgain(endpoint, call);
       // Otherwise a body that arrives slowly would use up the delivery window of its own message.
       call.now = clock.now();
-      call.body = parseBody(body);
+      if (endpoint.rawBody) call.raw = { method: request.method, url: request.url, text: body.text };
+      else call.body = parseBody(body);
       const answered = endpoint.handle(call);
       return answered instanceof Promise ? await answered : answered;
     } catch (error) {
@@ -141,15 +135,16 @@ function createBodyRunner(
         return await replayOrRefuse(store.intake, call, error);
       throw error;
     } finally {
-      if (typeof body !== "string") body.release();
+      if (body) bodies.release(body);
     }
   };
-
-  return (endpoint, request, call) => (endpoint.rawBody ? runRaw : runJson)(endpoint, request, call);
 }
 
-function parseBody(body: string | HeldBody): NonNullable<Call["body"]> {
-  const { text, parsed = parseJsonObject(text) } = typeof body === "string" ? { text: body } : body;
+function bodyRuleOf({ request, rawBody }: Endpoint): BodyRule {
+  return { maxBytes: (request ?? rawBody)?.maxBytes ?? 0, isRaw: rawBody !== undefined };
+}
+
+function parseBody({ text, parsed = parseJsonObject(text) }: ReadBody): NonNullable<Call["body"]> {
   if ("problem" in parsed) throw validationFailed(parsed.problem);
   return { json: parsed.json, text };
 }

@@ -1,5 +1,6 @@
 /** The memory for request bodies is bounded, and nobody can use it up for the others. */
 import { expect, test } from "bun:test";
+import { randomUUID } from "node:crypto";
 import { readJson } from "../../src/api/body/read-json.ts";
 import { email, sms } from "../acceptance/builders.ts";
 import { type Caller, onEveryStore, type RunningApi } from "../acceptance/running-api.ts";
@@ -161,5 +162,32 @@ onEveryStore((start) => {
       expect((await Promise.all(accepted)).map(({ status }) => status)).toEqual([202, 202]);
       expect((await api.post(path, body)).status).toBe(202);
     }
+  });
+
+  test("so does a provider's callback, whose sender may be anybody", async () => {
+    const looked = Promise.withResolvers<void>();
+    let under = 0;
+    await using api = await start({
+      limits: { maxBodyBytesInFlight: 512 * KIB },
+      over: (store) => ({
+        ...store,
+        records: {
+          ...store.records,
+          async find(kind, where) {
+            if (kind !== "connectors") return store.records.find(kind, where);
+            under++;
+            await looked.promise;
+            return undefined;
+          },
+        },
+      }),
+    });
+    const report = () => api.post(`/receipts/${randomUUID()}/token`, { ignored: "x".repeat(40 * KIB) });
+    const first = report();
+    await until(() => under === 1);
+    expect((await report()).status).toBe(503);
+    looked.resolve();
+    expect((await first).status).toBe(404);
+    expect((await report()).status).toBe(404);
   });
 });

@@ -21,6 +21,7 @@ export interface Reservation {
 export interface BodyBudget {
   /** Adds to a reservation. False, and nothing is added, if there is no room or the reservation is released. */
   reserve(reservation: Reservation, octets: number): boolean;
+  /** Does nothing if it is released already. */
   release(reservation: Reservation): void;
 }
 
@@ -60,7 +61,8 @@ export function createBodyBudget(maxBytes: number): BodyBudget {
       return true;
     },
     release(reservation) {
-      count(-(reservation.octets ?? 0), reservation.client);
+      if (reservation.octets === undefined) return;
+      count(-reservation.octets, reservation.client);
       reservation.octets = undefined;
     },
   };

@@ -4,6 +4,7 @@ import { DEFAULT_LIMITS } from "../app-deps.ts";
 import { createBodyReader } from "./read-body.ts";
 
 const MAX_BYTES = 1024;
+const RULE = { maxBytes: MAX_BYTES };
 const CLIENT = { name: "acme", isAnonymous: false };
 
 /** A body that comes in chunks, so that nobody knows its length before its end. */
@@ -18,9 +19,9 @@ test("small bodies that have been read take up no room", async () => {
   const limits = { ...DEFAULT_LIMITS, maxBodyBytesInFlight: 36 * 1024 };
   const { read } = createBodyReader(createHeldClock(), limits);
   for (let index = 0; index < 10; index++)
-    expect(await read(chunked(10), MAX_BYTES, CLIENT)).toHaveLength(10);
+    expect((await read(chunked(10), RULE, CLIENT)).text).toHaveLength(10);
   const many = await Promise.allSettled(
-    Array.from({ length: 10 }, async () => read(chunked(10), MAX_BYTES, CLIENT)),
+    Array.from({ length: 10 }, async () => read(chunked(10), RULE, CLIENT)),
   );
   expect(many.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
 });
@@ -28,17 +29,17 @@ test("small bodies that have been read take up no room", async () => {
 test("a large body takes up room until its request has been answered", async () => {
   const size = 20 * 1024;
   const limits = { ...DEFAULT_LIMITS, maxBodyBytesInFlight: 48 * 1024 };
-  const { read } = createBodyReader(createHeldClock(), limits);
-  const readOne = async () => read(chunked(size), size, CLIENT);
+  const { read, release } = createBodyReader(createHeldClock(), limits);
+  const readOne = async () => read(chunked(size), { maxBytes: size }, CLIENT);
   const held = await readOne();
   expect(await readOne().catch((error) => error)).toMatchObject({ status: 503 });
-  if (typeof held === "object") held.release();
+  release(held);
   expect(await readOne()).toMatchObject({ text: expect.stringMatching(/^{} +$/) });
 });
 
 test("a body of unknown length may be as long as the limit, and not an octet longer", async () => {
   const { read } = createBodyReader(createHeldClock(), DEFAULT_LIMITS);
-  expect(await read(chunked(MAX_BYTES), MAX_BYTES, CLIENT)).toHaveLength(MAX_BYTES);
-  const refusal = await read(chunked(MAX_BYTES + 1), MAX_BYTES, CLIENT).catch((error) => error);
+  expect((await read(chunked(MAX_BYTES), RULE, CLIENT)).text).toHaveLength(MAX_BYTES);
+  const refusal = await read(chunked(MAX_BYTES + 1), RULE, CLIENT).catch((error) => error);
   expect(refusal).toMatchObject({ status: 413 });
 });

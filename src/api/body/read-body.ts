@@ -12,41 +12,45 @@ import {
 } from "../errors.ts";
 import { type BodyBudget, type BodyClient, createBodyBudget, type Reservation } from "./body-budget.ts";
 import { decodeUtf8, type JsonBody, type ReadLargeJson } from "./read-json.ts";
-import { createReadings, type Decode, type IncomingBody, type Octets } from "./readings.ts";
+import { createReadings, type Decode, type IncomingBody, type Octets, type ReadBody } from "./readings.ts";
 
 export interface BodyReader {
   /**
-   * Resolves with the text of a JSON body of at most `maxBytes` octets; with a `HeldBody` if it is not small. Refuses a body
-   * that is too large (before reading it, if `Content-Length` says so), too slow, of another media type or encoding, or not
-   * UTF-8.
+   * Reads a body, whose memory stays reserved until `release` is called. Refuses one that is too large (before reading it, if
+   * `Content-Length` says so), too slow, of another media type or encoding, or not UTF-8.
    */
-  read(request: Request, maxBytes: number, client: BodyClient): Promise<string | HeldBody>;
-  /** Resolves with the text of a body of any media type; otherwise as `read`, but never with a held body. */
-  readAny(request: Request, maxBytes: number, client: BodyClient): Promise<string>;
+  read(request: Request, rule: BodyRule, client: BodyClient): Promise<ReadBody>;
+  /** To be called once the request has been answered. */
+  release(body: ReadBody): void;
 }
 
-/** A body whose memory stays reserved until `release` is called: once its request has been answered. */
-export interface HeldBody {
-  readonly text: string;
-  /** Absent if the text has not been parsed yet. */
-  readonly parsed?: JsonBody["parsed"];
-  release(): void;
+/** Which bodies an endpoint takes. */
+export interface BodyRule {
+  /** Octets. */
+  readonly maxBytes: number;
+  /** Of any media type; absent: JSON. */
+  readonly isRaw?: boolean;
 }
 
 export function createBodyReader(clock: Clock, limits: ApiLimits, readLargeJson?: ReadLargeJson): BodyReader {
   const budget = createBodyBudget(limits.maxBodyBytesInFlight);
-  const decodeJson: Decode<string | HeldBody> = (octets, reservation) => {
+  const decode: Decode = (octets, { reservation, isRaw }) => {
     const { byteLength } = octets;
-    const release = () => budget.release(reservation);
-    if (readLargeJson && byteLength >= LARGE_BODY)
-      return readOnThread(readLargeJson, octets).then((body) => ({ ...body, release }));
+    if (readLargeJson && !isRaw && byteLength >= LARGE_BODY)
+      return readOnThread(readLargeJson, octets).then((body) => ({ ...body, reservation }));
     const text = decodeText(octets);
-    return byteLength <= MIN_RESERVED ? text : { text, release };
+    if (byteLength <= MIN_RESERVED) budget.release(reservation);
+    return { text, reservation };
   };
-  const readings = createReadings(clock, limits.bodyTimeoutMs, budget.release);
+  const readings = createReadings(clock, limits.bodyTimeoutMs, { decode, release: budget.release });
 
-  const begin = (request: Request, maxBytes: number, client: BodyClient): IncomingBody => {
+  const begin = (
+    request: Request,
+    { maxBytes, isRaw = false }: BodyRule,
+    client: BodyClient,
+  ): IncomingBody => {
     const { headers } = request;
+    if (!isRaw && !isJson(headers.get("content-type"))) throw unsupportedMediaType();
     if (!isPlain(headers.get("content-encoding"))) throw unsupportedEncoding();
     const length = declaredLength(headers.get("content-length"));
     if (length !== undefined && length > maxBytes) {
@@ -56,15 +60,12 @@ export function createBodyReader(clock: Clock, limits: ApiLimits, readLargeJson?
     if (!budget.reserve(reservation, Math.max(length ?? 0, MIN_RESERVED))) throw serviceUnavailable();
     const octets =
       length === undefined ? readChunks(request, maxBytes, { budget, reservation }) : request.arrayBuffer();
-    return { octets, reservation, request };
+    return { octets, reservation, request, isRaw };
   };
 
   return {
-    read(request, maxBytes, client) {
-      if (!isJson(request.headers.get("content-type"))) throw unsupportedMediaType();
-      return readings.add(begin(request, maxBytes, client), decodeJson);
-    },
-    readAny: (request, maxBytes, client) => readings.add(begin(request, maxBytes, client), decodeText),
+    read: (request, rule, client) => readings.add(begin(request, rule, client)),
+    release: ({ reservation }) => budget.release(reservation),
   };
 }
 

@@ -4,6 +4,7 @@ import { turnEnd } from "../../core/work/turn-end.ts";
 import { isClientGone } from "../client-gone.ts";
 import { clientGone, Refusal, requestTimeout } from "../errors.ts";
 import type { BodyBudget, Reservation } from "./body-budget.ts";
+import type { ParsedJson } from "./parse-json-object.ts";
 
 export type Octets = ArrayBuffer | Uint8Array;
 
@@ -12,22 +13,38 @@ export interface IncomingBody {
   readonly octets: Promise<Octets>;
   readonly reservation: Reservation;
   readonly request: Request;
+  /** Of any media type; otherwise JSON. */
+  readonly isRaw: boolean;
 }
 
-/** Makes a value from a body's octets. If the value is an object, its receiver releases the reservation. */
-export type Decode<T> = (octets: Octets, reservation: Reservation) => T | Promise<T>;
+/** A body that has been read. It holds its reservation until its request has been answered. */
+export interface ReadBody {
+  readonly text: string;
+  /** Absent if the text has not been parsed yet. */
+  readonly parsed?: ParsedJson;
+  readonly reservation: Reservation;
+}
+
+/** Makes the text of a body's octets. */
+export type Decode = (octets: Octets, body: IncomingBody) => ReadBody | Promise<ReadBody>;
 
 export interface Readings {
   /**
-   * Resolves with what `decode` makes of the octets once they have arrived. Refuses a body that takes too long, and ignores
-   * it from then on. Releases the reservation, except for values whose receiver does (see `Decode`).
+   * Resolves with the body once it has arrived. Refuses a body that takes too long, and ignores it from then on; releases the
+   * reservation of what it refuses.
    */
-  add<T>(body: IncomingBody, decode: Decode<T>): Promise<T>;
+  add(body: IncomingBody): Promise<ReadBody>;
 }
 
-export function createReadings(clock: Clock, timeoutMs: number, release: Release): Readings {
+interface ReadingParts {
+  readonly decode: Decode;
+  readonly release: BodyBudget["release"];
+}
+
+export function createReadings(clock: Clock, timeoutMs: number, parts: ReadingParts): Readings {
+  const { release } = parts;
   const pending = createPending(clock, timeoutMs, (late) => refuse(late, requestTimeout()));
-  const decodeInStep = createStep(release);
+  const decodeInStep = createStep(parts);
 
   const arrive = (reading: Reading, octets: Octets) => {
     if (!pending.remove(reading)) return;
@@ -41,15 +58,9 @@ export function createReadings(clock: Clock, timeoutMs: number, release: Release
   };
 
   return {
-    add: <T>(body: IncomingBody, decode: Decode<T>) => {
-      const { promise, resolve, reject } = Promise.withResolvers<T>();
-      const reading: Reading = {
-        startTick: pending.tick(),
-        body,
-        decode,
-        resolve: resolve as Reading["resolve"],
-        reject,
-      };
+    add(body) {
+      const { promise, resolve, reject } = Promise.withResolvers<ReadBody>();
+      const reading: Reading = { startTick: pending.tick(), body, resolve, reject };
       pending.add(reading);
       body.octets.then(
         (octets) => arrive(reading, octets),
@@ -63,13 +74,10 @@ export function createReadings(clock: Clock, timeoutMs: number, release: Release
 interface Reading {
   readonly startTick: number;
   readonly body: IncomingBody;
-  readonly decode: Decode<unknown>;
-  readonly resolve: (value: unknown) => void;
+  readonly resolve: (body: ReadBody) => void;
   readonly reject: (error: unknown) => void;
   octets?: Octets;
 }
-
-type Release = BodyBudget["release"];
 
 /** A timeout is counted in this many ticks, so it is exact to one tick. */
 const TICKS = 8;
@@ -102,29 +110,28 @@ function createPending(clock: Clock, timeoutMs: number, onLate: (reading: Readin
 }
 
 /** Decodes all bodies that arrived in one turn of the event loop together, in the first step of `turnEnd`. */
-function createStep(release: Release): (reading: Reading) => void {
+function createStep(parts: ReadingParts): (reading: Reading) => void {
   let arrived: Reading[] = [];
   const decodeAll = () => {
     const all = arrived;
     arrived = [];
-    for (const reading of all) decodeOne(reading, release);
+    for (const reading of all) decodeOne(reading, parts);
   };
   return (reading) => {
     if (arrived.push(reading) === 1) turnEnd.first(decodeAll);
   };
 }
 
-function decodeOne({ decode, octets, body, resolve, reject }: Reading, release: Release): void {
+function decodeOne({ octets, body, resolve, reject }: Reading, { decode, release }: ReadingParts): void {
   const fail = (error: unknown) => {
     release(body.reservation);
     reject(error);
   };
   try {
     if (isClientGone(body.request)) throw clientGone();
-    const value = octets && decode(octets, body.reservation);
-    if (value instanceof Promise) return void value.then(resolve, fail);
-    resolve(value);
-    if (typeof value !== "object") release(body.reservation);
+    const read = octets && decode(octets, body);
+    if (read instanceof Promise) read.then(resolve, fail);
+    else if (read) resolve(read);
   } catch (error) {
     fail(error);
   }
