@@ -5,18 +5,15 @@ import { readKeyCheckValue } from "../../store/sqlite/backup.ts";
 import { CommandFailure } from "../command-failure.ts";
 import { DATABASE_FILE, MASTER_KEY_FILE, SANDBOX_FILE } from "../data-folder/data-folder.ts";
 import { ownDatabase } from "../data-folder/own-database.ts";
-import { findMasterKey } from "../keys/find-master-key.ts";
+import { type KeyPlaces, requireMasterKey } from "../keys/find-master-key.ts";
 import { slowly } from "../slow-work.ts";
 import type { OnStep } from "./backup-progress.ts";
 import { MANIFEST_FILE, type Manifest } from "./manifest.ts";
 import { inNewFolder, type MadeBackup, type NewFolder } from "./new-folder.ts";
 
-export interface BackupOrder extends NewFolder {
-  readonly dataFolder: string;
+export interface BackupOrder extends NewFolder, KeyPlaces {
   /** Includes the master key and `sandbox.json`, which holds the admin token. */
   readonly withKey: boolean;
-  /** `POSTRIDER_SECRET`. */
-  readonly secret?: string;
   readonly version: string;
   readonly onStep: OnStep;
 }
@@ -25,7 +22,7 @@ export interface BackupOrder extends NewFolder {
 export async function makeBackup(order: BackupOrder): Promise<MadeBackup> {
   const database = ownDatabase(order.dataFolder);
   // Before the copy, which takes long if the database is large.
-  if (order.withKey) requireKey(keyCheckOf(database), order);
+  if (order.withKey) requireMasterKey(order, keyCheckOf(database));
   return inNewFolder(order, (draft) => fill(draft, database, order));
 }
 
@@ -79,24 +76,13 @@ export async function describeBackup(
   return manifest;
 }
 
-type KeyPlaces = Pick<BackupOrder, "dataFolder" | "secret">;
-
-/** The master key that belongs to a database. Throws if it is not at hand. */
-export function requireKey(checkValue: string | undefined, { dataFolder, secret }: KeyPlaces): string {
-  const key = findMasterKey({ dataFolder, secret, checkValue });
-  if (key !== undefined) return key;
-  throw new CommandFailure(
-    `the master key of this database is not at hand: neither ${join(dataFolder, MASTER_KEY_FILE)} nor POSTRIDER_SECRET is it`,
-  );
-}
-
 /** Writes the master key and `sandbox.json`. Returns the names of the files. Throws if the key is not at hand. */
 export function writeSecrets(
   draft: string,
   checkValue: string | undefined,
   places: KeyPlaces,
 ): readonly string[] {
-  const key = requireKey(checkValue, places);
+  const key = requireMasterKey(places, checkValue);
   const { dataFolder } = places;
   writePrivateFile(join(draft, MASTER_KEY_FILE), `${key}\n`);
   const sandbox = join(dataFolder, SANDBOX_FILE);

@@ -6,11 +6,11 @@ import { load } from "../../store/postgres/load.ts";
 import { CommandFailure } from "../command-failure.ts";
 import type { OnCutOff } from "../cut-off.ts";
 import { MASTER_KEY_FILE } from "../data-folder/data-folder.ts";
-import { findMasterKey } from "../keys/find-master-key.ts";
+import { findMasterKey, type KeyPlaces, requireMasterKey } from "../keys/find-master-key.ts";
 import { withReasons } from "../or-refusal.ts";
 import type { BackupProgress } from "./backup-progress.ts";
 import { createDumpFiles, readColumns, readRows, tableFile } from "./dump-files.ts";
-import { type BackupOrder, describeBackup, requireKey, writeSecrets } from "./make-backup.ts";
+import { type BackupOrder, describeBackup, writeSecrets } from "./make-backup.ts";
 import { checkFiles, type Manifest, readManifest } from "./manifest.ts";
 import { inNewFolder, type MadeBackup } from "./new-folder.ts";
 
@@ -23,7 +23,7 @@ export function backUpPostgres(order: PostgresBackupOrder): Promise<MadeBackup> 
   return inNewFolder(order, async (draft) => {
     const files = createDumpFiles(draft, order);
     const onKey = (checkValue: string | undefined) => {
-      if (order.withKey) requireKey(checkValue, order);
+      if (order.withKey) requireMasterKey(order, checkValue);
     };
     const postgres = await withReasons(() => dump(order.databaseUrl, { ...files, onKey }));
     const secrets = order.withKey ? writeSecrets(draft, postgres.keyCheckValue, order) : [];
@@ -41,14 +41,10 @@ function holdingsOf({ rows }: Dump): Manifest["holds"] {
   return { accounts, connectors, domains, messages, unfinished };
 }
 
-export interface PostgresRestoreOrder extends BackupProgress {
+export interface PostgresRestoreOrder extends BackupProgress, KeyPlaces {
   /** The backup's folder. */
   readonly from: string;
   readonly databaseUrl: string;
-  /** Where to look for the key file. */
-  readonly dataFolder: string;
-  /** `POSTRIDER_SECRET`. */
-  readonly secret?: string;
   readonly clock: Clock;
   readonly onCutOff: OnCutOff;
 }
@@ -97,16 +93,10 @@ const LEFT = {
   complete: "the restore is complete",
 };
 
-function requireOneKey(
-  { dataFolder, secret }: Pick<PostgresRestoreOrder, "dataFolder" | "secret">,
-  from: string,
-  checkValue: string | undefined,
-): void {
+function requireOneKey(places: KeyPlaces, from: string, checkValue: string | undefined): void {
+  const { secret } = places;
   const own = join(from, MASTER_KEY_FILE);
-  const isAtHand = [dataFolder, from].some((folder) =>
-    findMasterKey({ dataFolder: folder, secret, checkValue }),
-  );
-  if (isAtHand) return;
+  if (findMasterKey(places, checkValue) ?? findMasterKey({ dataFolder: from }, checkValue)) return;
   const where = existsSync(own) ? `${own} is not it` : "this backup holds none";
   throw new CommandFailure(
     secret === undefined

@@ -12,19 +12,15 @@ import {
   SANDBOX_FILE,
 } from "../data-folder/data-folder.ts";
 import { withDataFolder } from "../data-folder/with-data-folder.ts";
-import { findMasterKey } from "../keys/find-master-key.ts";
+import { findMasterKey, type KeyPlaces } from "../keys/find-master-key.ts";
 import { withReasons } from "../or-refusal.ts";
 import { slowly } from "../slow-work.ts";
 import type { OnStep } from "./backup-progress.ts";
 import { checkFiles, type Manifest, readManifest } from "./manifest.ts";
 
-export interface RestoreOrder {
+export interface RestoreOrder extends KeyPlaces {
   /** The backup's folder. */
   readonly from: string;
-  /** Is made if it does not exist. */
-  readonly dataFolder: string;
-  /** `POSTRIDER_SECRET`. */
-  readonly secret?: string;
   /** Unix milliseconds. */
   readonly now: number;
   readonly onCutOff: OnCutOff;
@@ -32,7 +28,7 @@ export interface RestoreOrder {
 }
 
 /**
- * Restores a backup into a data folder that has no database. The database gets its name last, once it is checked and its
+ * Restores a backup into a data folder that has no database, and need not exist. The database gets its name last, once it is checked and its
  * master key is at hand. Until then, from before the first long step on, a file keeps services from starting on the folder.
  */
 export async function restoreBackup(order: RestoreOrder): Promise<Manifest> {
@@ -91,9 +87,10 @@ type Write = (path: string, text: string) => void;
 
 /** @param write makes every file, so that the caller can remove them again if this fails */
 async function restoreInto(
-  { dataFolder, secret, now, onStep }: RestoreOrder,
+  order: RestoreOrder,
   { from, manifest, write }: { readonly from: string; readonly manifest: Manifest; readonly write: Write },
 ): Promise<void> {
+  const { dataFolder, now, onStep } = order;
   const draft = join(dataFolder, RESTORED_FILE);
   write(draft, "");
   await checkFiles(from, manifest, onStep);
@@ -102,10 +99,10 @@ async function restoreInto(
   skipLostEventNumbers(draft, now);
   syncFile(draft);
   const isOwn = Object.hasOwn(manifest.files, MASTER_KEY_FILE);
-  const key = findMasterKey({ dataFolder, secret, checkValue });
-  if (key === undefined) {
+  if (findMasterKey(order, checkValue) === undefined) {
     const path = join(dataFolder, MASTER_KEY_FILE);
-    write(path, `${takeKey({ path, secret }, isOwn ? { from, checkValue } : undefined)}\n`);
+    const own = isOwn ? findMasterKey({ dataFolder: from }, checkValue) : undefined;
+    write(path, `${keyToWrite(path, own, order)}\n`);
   }
   const sandbox = join(dataFolder, SANDBOX_FILE);
   if (Object.hasOwn(manifest.files, SANDBOX_FILE) && !existsSync(sandbox))
@@ -132,16 +129,12 @@ function checkCopy(
   return keyCheckValue;
 }
 
-/** The backup's own master key, for the file at the path. Throws if there is another key, or none in the backup. */
-function takeKey(
-  { path, secret }: { readonly path: string; readonly secret: string | undefined },
-  own: { readonly from: string; readonly checkValue: string | undefined } | undefined,
-): string {
+/** The backup's `own` master key, for the file at the path. Throws if there is another key, or none in the backup. */
+function keyToWrite(path: string, own: string | undefined, { secret }: KeyPlaces): string {
   if (existsSync(path)) {
     throw new CommandFailure(`${path} is not the master key of this backup: replace it, or move it away`);
   }
-  const key = own && findMasterKey({ ...own, dataFolder: own.from, secret: undefined });
-  if (key !== undefined) return key;
+  if (own !== undefined) return own;
   throw new CommandFailure(
     secret === undefined
       ? `this backup holds no master key: put the key file of its time at ${path}, or set POSTRIDER_SECRET to it`

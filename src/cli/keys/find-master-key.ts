@@ -4,28 +4,32 @@ import { join } from "node:path";
 import { errorText } from "../../core/error-text.ts";
 import { createVault } from "../../store/vault.ts";
 import { CommandFailure } from "../command-failure.ts";
+import type { DataTarget } from "../config.ts";
 import { MASTER_KEY_FILE, NEXT_KEY_FILE, readOwnFile } from "../data-folder/data-folder.ts";
 
-interface KeySearch {
-  readonly dataFolder: string;
-  readonly secret: string | undefined;
-  /** That of the database; `undefined` if no service has been started on it: then any key will do. */
-  readonly checkValue: string | undefined;
+/** Where the master key of a database may be: in `POSTRIDER_SECRET`, or in a key file of the data folder. */
+export type KeyPlaces = Pick<DataTarget, "dataFolder" | "secret">;
+
+/**
+ * The master key of a database; `undefined` if it is in none of the places.
+ *
+ * @param checkValue that of the database; `undefined` if no service has been started on it: then any key will do
+ */
+export function findMasterKey(
+  { dataFolder, secret }: KeyPlaces,
+  checkValue: string | undefined,
+): string | undefined {
+  const files = [MASTER_KEY_FILE, NEXT_KEY_FILE].map((name) => readKey(join(dataFolder, name)));
+  const keys = [secret, ...files].filter((key) => key !== undefined);
+  return keys.find((key) => checkValue === undefined || isKeyOf(checkValue, key));
 }
 
-/** The master key of a database: `POSTRIDER_SECRET` or one of the folder's key files; `undefined` if none of them is it. */
-export function findMasterKey(from: KeySearch): string | undefined {
-  const files = [MASTER_KEY_FILE, NEXT_KEY_FILE].map((name) => readKey(join(from.dataFolder, name)));
-  const keys = [from.secret, ...files].filter((key) => key !== undefined);
-  return keys.find((key) => from.checkValue === undefined || isKeyOf(from.checkValue, key));
-}
-
-/** Like `findMasterKey`, but throws if none of them is it. */
-export function requireMasterKey(search: KeySearch): string {
-  const key = findMasterKey(search);
+/** Like `findMasterKey`, but throws if it is in none of them. */
+export function requireMasterKey(places: KeyPlaces, checkValue: string | undefined): string {
+  const key = findMasterKey(places, checkValue);
   if (key !== undefined) return key;
   throw new CommandFailure(
-    "neither POSTRIDER_SECRET nor a key file of the data folder is this database's master key",
+    `the master key of this database is not at hand: neither POSTRIDER_SECRET nor a key file of ${places.dataFolder} is it`,
   );
 }
 

@@ -11,14 +11,15 @@ import { isKeyOf, readKey, requireMasterKey } from "./find-master-key.ts";
  * if that is the database's key already.
  */
 export function findOldKey(
-  { dataFolder, secret, newSecret }: Pick<DataTarget, "dataFolder" | "secret" | "newSecret">,
+  target: Pick<DataTarget, "dataFolder" | "secret" | "newSecret">,
   checkValue: string | undefined,
 ): string {
+  const { newSecret } = target;
   if (newSecret !== undefined) refuseBadKey(newSecret);
   if (newSecret !== undefined && checkValue !== undefined && isKeyOf(checkValue, newSecret)) {
     throw new CommandFailure("POSTRIDER_NEW_SECRET is the key the database has already");
   }
-  return requireMasterKey({ dataFolder, secret, checkValue });
+  return requireMasterKey(target, checkValue);
 }
 
 /** Whether the key file holds this key. For a shared database it may hold another: the folder may be that of a service on SQLite. */

@@ -12,13 +12,10 @@ import { ownDatabase } from "../data-folder/own-database.ts";
 import { type OnLostCommits, withDataFolder } from "../data-folder/with-data-folder.ts";
 import { mailRootOf } from "../email/mail-keys.ts";
 import { withPlace, withReasons } from "../or-refusal.ts";
-import { isKeyOf, readKey } from "./find-master-key.ts";
+import { isKeyOf, type KeyPlaces, readKey } from "./find-master-key.ts";
 import { findOldKey, isFiled, putKeyAside, retireKeyFile } from "./key-files.ts";
 
-export interface KeyRotation extends MigrationOptions {
-  readonly dataFolder: string;
-  /** `POSTRIDER_SECRET`. */
-  readonly secret?: string;
+export interface KeyRotation extends MigrationOptions, KeyPlaces {
   /** The new key's text; absent: one is generated and kept in the data folder. */
   readonly newSecret?: string;
   /** Makes links and return paths of mail already sent invalid, for an old key that others know. */
