@@ -161,15 +161,20 @@ export interface ChannelDeps {
   readonly onStatus: (status: ChannelStatus) => void;
   /** Reports that a part whose outcome was `unconfirmed` had been taken, or refused; resolves once that is stored. It may have been sent again since. */
   readonly onLateAnswer: (answer: LateAnswer | LateRefusal) => Promise<void>;
+  /** What only email takes. */
+  readonly mail: MailDeps;
+  /** The URL at which providers reach this service, without a slash at the end; `undefined`: not known. */
+  readonly publicUrl: () => Promise<string | undefined>;
+}
+
+export interface MailDeps {
   /** For channels that look up the hosts that they talk to. */
   readonly network: Network;
   /** Keeps the policies that domains publish. */
-  readonly mailPolicies: MailPolicyStore;
+  readonly policies: MailPolicyStore;
   /** Makes the addresses that bounces come back to. */
   readonly returnPaths: ReturnPaths;
   readonly composeLarge: ComposeLarge;
-  /** The URL at which providers reach this service, without a slash at the end; `undefined`: not known. */
-  readonly publicUrl: () => Promise<string | undefined>;
 }
 
 export type ChannelLog = Pick<Log, "debug" | "info" | "warn">;

@@ -18,7 +18,12 @@ export function createDelivery(
 ): Engine {
   const { clock, steadyLog: log, store, metrics, dns, mailKeys, largeBodies } = parts;
   const stopped = new AbortController();
-  const network = createNetwork(dns);
+  const mail = {
+    network: createNetwork(dns),
+    policies: store.mailPolicies,
+    returnPaths: mailKeys.returnPaths,
+    composeLarge: largeBodies.compose,
+  };
   const publicUrl = createPublicUrl(store.records, clock);
   const watched = watchReceipts(store, (...seen) => engine.noteReceipts(...seen));
   const late = { receipts: store.receipts, clock, log, signal: stopped.signal };
@@ -39,10 +44,7 @@ export function createDelivery(
           ...toInbox(parts, engine, connector.id),
           onLateAnswer: createLateAnswers(late),
           publicUrl,
-          network,
-          mailPolicies: store.mailPolicies,
-          returnPaths: mailKeys.returnPaths,
-          composeLarge: largeBodies.compose,
+          mail,
         },
         store.sandbox,
       ),

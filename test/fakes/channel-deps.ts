@@ -1,6 +1,6 @@
 /** What a channel is given: of a service on a held clock, whose chance is always a half, and which does nothing with what it is told. */
 import { Resolver } from "node:dns/promises";
-import type { ChannelDeps } from "../../src/channels/channel.ts";
+import type { ChannelDeps, MailDeps } from "../../src/channels/channel.ts";
 import { composeMail } from "../../src/channels/email/mail/compose-mail.ts";
 import { createReturnPaths } from "../../src/channels/email/return-path.ts";
 import { createNetwork } from "../../src/cli/network/network.ts";
@@ -22,11 +22,18 @@ export function channelDeps(over: Partial<ChannelDeps> = {}): ChannelDeps {
     onInbound: async () => {},
     onInboundKnown: async () => {},
     async onLateAnswer() {},
+    mail: mailDeps(),
+    publicUrl: async () => undefined,
+    ...over,
+  };
+}
+
+export function mailDeps(over: Partial<MailDeps> = {}): MailDeps {
+  return {
     network: createNetwork(new Resolver()),
-    mailPolicies: { find: async () => undefined, keep: async () => {} },
+    policies: { find: async () => undefined, keep: async () => {} },
     returnPaths: createReturnPaths(RETURN_PATH_KEY),
     composeLarge: composeMail,
-    publicUrl: async () => undefined,
     ...over,
   };
 }

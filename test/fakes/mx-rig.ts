@@ -1,11 +1,11 @@
 /** An MX channel that finds its hosts through a name server of the test's, on the loopback. */
 
 import { Resolver } from "node:dns/promises";
-import type { Channel, ChannelDeps, ChannelStatus } from "../../src/channels/channel.ts";
+import type { Channel, ChannelDeps, ChannelStatus, MailDeps } from "../../src/channels/channel.ts";
 import { mxConnectorKind } from "../../src/channels/email/mx/mx-connector.ts";
 import type { Network } from "../../src/channels/network.ts";
 import { createNetwork } from "../../src/cli/network/network.ts";
-import { channelDeps } from "./channel-deps.ts";
+import { channelDeps, mailDeps } from "./channel-deps.ts";
 import { type FakeDns, startFakeDns } from "./fake-dns.ts";
 import { createHeldClock, type HeldClock } from "./held-clock.ts";
 import { testTls } from "./test-tls.ts";
@@ -26,10 +26,12 @@ export interface MxRigOptions {
   readonly config?: Readonly<Record<string, unknown>>;
   readonly isStarted?: boolean;
   readonly deps?: Partial<ChannelDeps>;
+  readonly policies?: MailDeps["policies"];
 }
 
 /** Its clock is held, its chance is always a half; all of 127/8 may be connected to, and `testTls.ca` is trusted. */
-export async function openMxRig({ port, config = {}, isStarted = true, deps }: MxRigOptions): Promise<MxRig> {
+export async function openMxRig(options: MxRigOptions): Promise<MxRig> {
+  const { port, config = {}, isStarted = true, deps, policies } = options;
   const dns = await startFakeDns();
   const clock = createHeldClock();
   const statuses: ChannelStatus[] = [];
@@ -48,7 +50,7 @@ export async function openMxRig({ port, config = {}, isStarted = true, deps }: M
     channelDeps({
       clock,
       log: { info: note, warn: note, debug: note },
-      network: networkOf(dns),
+      mail: mailDeps({ network: networkOf(dns), ...(policies && { policies }) }),
       onStatus: (status) => void statuses.push(status),
       ...deps,
     }),

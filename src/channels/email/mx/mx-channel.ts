@@ -85,10 +85,11 @@ function createParts(
   deps: ChannelDeps,
   onMissingAddress: (fault: MessageError) => void,
 ): MxParts {
-  const { clock, random, log, network } = deps;
+  const { clock, random, log } = deps;
+  const { network, policies: kept } = deps.mail;
   const { allowedRanges, mtaStsPort: port, keepsMtaSts } = settings;
   const { ca } = settings.session;
-  const stsDeps = { network, allowedRanges, clock, port, log, kept: deps.mailPolicies, ...present({ ca }) };
+  const stsDeps = { network, allowedRanges, clock, port, log, kept, ...present({ ca }) };
   return {
     settings,
     dns: network.dns,
@@ -127,7 +128,7 @@ async function sendToDomains(parts: MxParts, sending: Sending, mail: Mail): Prom
 const UNTRIED: PartOutcome = { kind: "deferred", error: CALLED_OFF };
 
 function envelopesTo(addresses: readonly string[], { message, recipients, deps }: Sending) {
-  const asked = { returnPaths: deps.returnPaths, wantsSuccess: false };
+  const asked = { returnPaths: deps.mail.returnPaths, wantsSuccess: false };
   return envelopesOf(message, { ...recipients, addresses }, asked);
 }
 

@@ -60,7 +60,7 @@ test("a policy that was had before a restart holds after it, though its record a
   const options = {
     port: smtp.port,
     config: { mta_sts_port: policyPort, ca: mailTls.ca },
-    deps: { mailPolicies: store.mailPolicies },
+    policies: store.mailPolicies,
   };
   const before = await open(options);
   before.dns.txt.set("_mta-sts.example.net", "v=STSv1; id=1;");
@@ -205,7 +205,7 @@ test("that a policy cannot be fetched anew is logged once, until it could be fet
 test("a database that is away keeps no message waiting", async () => {
   const smtp = await openHost();
   const away = () => Promise.reject(new Error("away"));
-  const rig = await open({ port: smtp.port, deps: { mailPolicies: { find: away, keep: away } } });
+  const rig = await open({ port: smtp.port, policies: { find: away, keep: away } });
   expect((await send(rig, "ann")).parts).toMatchObject([{ kind: "sent", delivered: true }]);
 });
 

@@ -12,7 +12,7 @@ export interface Sending {
   readonly recipients: Recipients;
   readonly signal: AbortSignal;
   readonly isOurs: () => boolean;
-  readonly deps: Pick<ChannelDeps, "composeLarge" | "returnPaths" | "log">;
+  readonly deps: Pick<ChannelDeps, "mail" | "log">;
 }
 
 /**
@@ -28,7 +28,7 @@ export async function sendComposed(
 ): Promise<SendOutcome> {
   if (recipients.addresses.length === 0 || signal.aborted) return deferAll(recipients, CALLED_OFF);
   try {
-    const mail = await composeWhereFit(message, deps.composeLarge);
+    const mail = await composeWhereFit(message, deps.mail.composeLarge);
     if (mail.kind === "composed") return await send(mail);
     const rejected = { kind: "rejected", error: mail.error } as const;
     return { parts: recipients.outcomes(() => rejected), countsAsAttempt: true };

@@ -63,7 +63,7 @@ interface Relay {
 
 async function sendEnvelopes({ pool, rest }: Relay, sending: Sending, mail: Mail): Promise<SendOutcome> {
   const { message, recipients, signal, isOurs, deps } = sending;
-  const asked = { returnPaths: deps.returnPaths, wantsSuccess: true };
+  const asked = { returnPaths: deps.mail.returnPaths, wantsSuccess: true };
   const envelopes = envelopesOf(message, recipients, asked);
   const handed = await handOver(pool, { mail, envelopes, signal, isOurs });
   if (handed.wanted) pool.markDown(handed.wanted);
