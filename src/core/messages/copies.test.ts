@@ -80,3 +80,17 @@ test("a connector that says once more, under the same id, that it has a segment 
   expect(toldOf(twice)).toEqual(["a"]);
   expect(withoutCopy(twice, failed("a"))).toBeUndefined();
 });
+
+test("a copy that was never confirmed is not waited for once a later one is taken", () => {
+  const silent: PartOutcome = { kind: "unconfirmed", error: { code: "unconfirmed", message: "" } };
+  const doubtful = withLaterCopy(FIRST, silent, { connectorId: "b" });
+  expect(toldOf(doubtful)).toEqual(["a", "b"]);
+  expect(toldOf(withLaterCopy(doubtful, taken("c"), { connectorId: "c" }))).toEqual(["c", "a"]);
+});
+
+test("a failure in another base is that of its own connector's copy, though another connector's has that very id", () => {
+  const part: Part = { status: "sent", connectorId: "a", providerMessageId: "16" };
+  const both: Part = { ...part, other: { connectorId: "b", providerMessageId: "10" } };
+  const left = withoutCopy(both, { ...failed("a"), providerMessageId: "10" });
+  expect(left).toEqual({ status: "sent", connectorId: "b", providerMessageId: "10" });
+});

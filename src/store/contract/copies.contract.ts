@@ -64,6 +64,7 @@ function answeredLateContract(open: OpenStore): void {
         const id = await takenByBoth(world);
         const unclear = { connectorId: OTHER, status: "sent", isUnclear: true } as const;
         for (let times = 0; times < 200; times++) await world.receive(`${OTHER} ${id}`, unclear);
+        expect((await world.message(id)).progress.position).toBe(200);
         for (const connector of order) await hear(world, id, connector, "undelivered");
         expect(await world.status(id)).toBe("undelivered");
       }
@@ -71,7 +72,7 @@ function answeredLateContract(open: OpenStore): void {
   );
 
   test(
-    "of a message that two have taken, one's failure decides nothing, and the other's word ends it",
+    "of a message that two have taken, one's failure decides nothing, and the other's word ends it, also if an answer came twice",
     inWorld(open, async (world) => {
       for (const isAfter of [false, true])
         for (const [first, second] of [
@@ -80,12 +81,27 @@ function answeredLateContract(open: OpenStore): void {
         ] as const)
           for (const end of ["delivered", "undelivered"] as const) {
             const id = await takenByBoth(world, isAfter);
+            if (isAfter) await answerLate(world, id, CONNECTOR);
             expect(await hear(world, id, first, "undelivered")).toMatchObject([{ kind: "late" }]);
             expect(await hear(world, id, first, "undelivered")).toMatchObject([{ kind: "late" }]);
             expect(await world.status(id)).toBe("sent");
             await hear(world, id, second, end);
             expect(await world.status(id)).toBe(end);
           }
+    }),
+  );
+
+  test(
+    "that a provider cannot tell how its copy fares changes nothing: the other one still counts",
+    inWorld(open, async (world) => {
+      for (const unsure of [CONNECTOR, OTHER]) {
+        const id = await takenByBoth(world);
+        await world.receive(`${unsure} ${id}`, { connectorId: unsure, status: "sent", isUnclear: true });
+        await hear(world, id, OTHER, "undelivered");
+        expect(await world.status(id)).toBe("sent");
+        await hear(world, id, CONNECTOR, "undelivered");
+        expect(await world.status(id)).toBe("undelivered");
+      }
     }),
   );
 

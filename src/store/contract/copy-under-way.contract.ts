@@ -140,12 +140,16 @@ export function copyUnderWayContract(open: OpenStore): void {
   );
 
   test(
-    "told again, it is kept once",
+    "told again, also in other words, it is kept once, as it was told first",
     inWorld(open, async (world) => {
-      const { id, job } = await failedMeanwhile(world);
-      await tell(world, id, { connectorId: CONNECTOR, status: "undelivered" });
+      const error = { code: "receipt.undeliv", message: "the SMSC reported UNDELIV" };
+      const { id, job } = await failedMeanwhile(world, { error });
+      for (const status of ["undelivered", "failed"] as const)
+        await tell(world, id, { connectorId: CONNECTOR, status });
       await world.settle(job, { connectorId: OTHER, outcomes: [sent(`b ${id}`)] });
       expect(await world.history(id)).toEqual(["attempt:queued", "attempt:sent", "late_receipt:sent"]);
+      const entry = (await world.store.messages.timeline({ id }))?.at(-1);
+      expect(entry).toMatchObject({ error, detail: { receipt_status: "undelivered" } });
       expect(await world.store.receipts.countParked()).toBe(0);
     }),
   );

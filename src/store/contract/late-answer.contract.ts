@@ -99,18 +99,46 @@ export function lateAnswerContract(open: OpenStore): void {
   );
 
   test(
-    "where another part is still open, only that one is tried again",
+    "where another part is still open, only that one is tried again, to be joined as the one that was sent",
     inWorld(open, async (world) => {
       const { sms, claimOne, settle, clock, status } = world;
       const [id = ""] = await sms();
       await settle(await claimOne(), { outcomes: [unconfirmed(), unconfirmed()], next: again(clock.now) });
-      await answer(world, id, { part: 1, parts: 2 });
+      await answer(world, id, { part: 1, parts: 2, joinedBy: "sar" });
       expect(await status(id)).toBe("queued");
       const [job] = await laterJobs(world);
       expect(job?.progress.parts).toMatchObject([
         { status: "unconfirmed" },
-        { status: "sent", providerMessageId: "late-1", connectorId: CONNECTOR },
+        { status: "sent", providerMessageId: "late-1", connectorId: CONNECTOR, joinedBy: "sar" },
       ]);
+    }),
+  );
+
+  test(
+    "told twice, it tells of one copy, whose failure is the message's",
+    inWorld(open, async (world) => {
+      const { sms, claimOne, settle, clock, receive, status } = world;
+      const [id = ""] = await sms();
+      await settle(await claimOne(), { outcomes: [unconfirmed()], next: again(clock.now) });
+      for (let told = 0; told < 2; told++) await answer(world, id);
+      await receive("late-1", { status: "undelivered" });
+      expect(await status(id)).toBe("undelivered");
+    }),
+  );
+
+  test(
+    "a part whose receipt has come stays delivered if the answer comes once more, and the message is once the others are",
+    inWorld(open, async (world) => {
+      const { sms, claimOne, settle, clock, receive, status } = world;
+      const [id = ""] = await sms();
+      await settle(await claimOne(), { outcomes: [unconfirmed(), unconfirmed()], next: again(clock.now) });
+      await answer(world, id, { parts: 2 });
+      await receive("late-1");
+      await answer(world, id, { parts: 2 });
+      await answer(world, id, { part: 1, parts: 2, providerMessageIds: ["late-2"] });
+      expect(await status(id)).toBe("sent");
+      await receive("late-2");
+      expect(await status(id)).toBe("delivered");
     }),
   );
 
