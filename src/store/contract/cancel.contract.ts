@@ -1,5 +1,14 @@
 import { expect, test } from "bun:test";
-import { deferred, HOUR, inWorld, numberAll, type OpenStore, sent, type World } from "./world.contract.ts";
+import {
+  deferred,
+  HOUR,
+  inWorld,
+  numberAll,
+  type OpenStore,
+  sent,
+  unconfirmed,
+  type World,
+} from "./world.contract.ts";
 
 export function cancelContract(open: OpenStore): void {
   test(
@@ -146,6 +155,24 @@ export function cancelContract(open: OpenStore): void {
         status: "bounced",
         error: { code: "5.1.1", message: "550 unknown" },
       });
+      expect(await world.status(id, "email")).toBe("queued");
+      expect(await cancel(world, id, "email")).toBe("too_late");
+    }),
+  );
+
+  test(
+    "an email that one recipient may have got, though no answer ever came, is not canceled for the others",
+    inWorld(open, async (world) => {
+      const parts = ["a@x.test", "b@y.test"].map((address) => ({ status: "pending", address }) as const);
+      const jobs = [
+        { queue: "queue-a", parts: [0] },
+        { queue: "queue-b", parts: [1] },
+      ];
+      const id = await world.email({ parts, jobs });
+      const [silent, other] = [await world.claimOne(), (await world.claim(1, "queue-b"))[0]!];
+      await world.settle(silent, { outcomes: [unconfirmed()], next: { kind: "done", end: "unconfirmed" } });
+      const next = { kind: "again", dueAt: world.clock.now + HOUR } as const;
+      await world.settle(other, { outcomes: [undefined, deferred()], next });
       expect(await world.status(id, "email")).toBe("queued");
       expect(await cancel(world, id, "email")).toBe("too_late");
     }),
