@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { SmsCategory } from "../sms/sms-category.ts";
 import { dltIdProblem } from "./dlt-id.ts";
 import { type DltDeclaration, preflightDlt } from "./preflight-dlt.ts";
 
@@ -80,6 +81,18 @@ describe("before an SMS to India", () => {
       expect(errorsOf({ sender: { senderId } })).toEqual({});
   });
 
+  test("a promotional header is refused for what is never promotional: transactional and implicit service templates", () => {
+    const judge = (category?: SmsCategory) =>
+      errorsOf({
+        sender: { senderId: "ACMECO", headerType: "promotional" },
+        template: { ...good.template, ...(category && { category }) },
+      });
+    for (const category of ["transactional", "service_implicit"] as const)
+      expect(judge(category)).toEqual({ from: "is a header for promotional messages only" });
+    for (const category of ["service_explicit", "promotional", undefined] as const)
+      expect(judge(category)).toEqual({});
+  });
+
   test("a template without DLT id is refused, unless the request names one", () => {
     const template = { body: "Hi", dltEntityId: entity };
     expect(errorsOf({ template }).dlt_template_id).toStartWith("required for Indian numbers");
@@ -110,6 +123,16 @@ describe("before an SMS to India", () => {
       errorsOf({ template: { ...good.template, body: `a {#${tag}#}` }, variables: { "1": value } });
     for (const value of accepted) expect(judge(value)).toEqual({});
     for (const value of refused) expect(judge(value)["variables.1"]).toContain(`{#${tag}#}`);
+  });
+
+  test("a link of either kind is one that is whitelisted for the entity", () => {
+    const entities = [{ entityId: entity, whitelistedUrls: ["acme.in"] }];
+    for (const tag of ["url", "urlott"]) {
+      const template = { ...good.template, body: `a {#${tag}#}` };
+      const judge = (link: string) => errorsOf({ template, entities, variables: { "1": link } });
+      expect(judge("https://acme.in/a")).toEqual({});
+      expect(judge("https://evil.example/a")["variables.1"]).toContain("whitelisted for the entity");
+    }
   });
 
   test("a value as long as a body may be is refused at once, whatever its kind", () => {
