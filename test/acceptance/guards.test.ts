@@ -94,6 +94,7 @@ onEveryStore((start) => {
     const live = await liveAccount(api);
     await api.add("optOuts", { accountId: live.accountId, sender: "ACMECO", recipient: A, reason: "asked" });
     const over = { template_id: live.templateId, variables: { "1": "1", "2": "2" } };
+    await api.add("optOuts", { accountId: live.accountId, sender: "OTHER", recipient: B, reason: "asked" });
     expect((await send(api, A, over, live)).json.details.to).toContain("opted out");
     expect((await send(api, B, over, live)).status).toBe(202);
   });

@@ -23,6 +23,13 @@ async function openLive(api: RunningApi) {
   return { ...live, refused };
 }
 
+/** A route to `NOWHERE` that only messages from another sender take. */
+async function addRouteOfOther(api: RunningApi, accountId: string): Promise<void> {
+  const [route] = await api.store.records.list("routes", { accountId, channel: "sms" }, { limit: 1 });
+  const { connectorIds } = route!;
+  await api.add("routes", { accountId, channel: "sms", match: "1", sender: "OTHER", connectorIds });
+}
+
 const NO_SENDER = "the account, or from one of its senders, and no sender is named";
 
 onEveryStore((start) => {
@@ -63,6 +70,25 @@ onEveryStore((start) => {
     });
   });
 
+  test("an unknown sender is told along with a template_id that is none", async () => {
+    await using api = await start();
+    const { refused } = await openLive(api);
+    expect(await refused({ template_id: "x", from: "NOBODY" })).toEqual({
+      template_id: "must be a UUID",
+      from: "is not a registered sender of this account",
+    });
+  });
+
+  test("that the routes to a number are other senders' is told along with the rest", async () => {
+    await using api = await start();
+    const { accountId, refused } = await openLive(api);
+    await addRouteOfOther(api, accountId);
+    expect(await refused({ to: NOWHERE, schedule_at: LATE })).toEqual({
+      schedule_at: "must be in the future",
+      to: "no route of the account leads to this number",
+    });
+  });
+
   test("an unknown template and sender are told also where no number is one", async () => {
     await using api = await start();
     const { refused } = await openLive(api);
@@ -82,6 +108,11 @@ onEveryStore((start) => {
     const late = { schedule_at: LATE };
     const missing = "required by the template";
     expect(await refused({ ...late, variables: { "1": "4821" } })).toHaveProperty(["variables.2"], missing);
+    expect(await refused({ ...late, variables: undefined })).toEqual({
+      schedule_at: "must be in the future",
+      "variables.1": missing,
+      "variables.2": missing,
+    });
     expect(await refused({ variables: { "1": true, name: "Asha" } })).toEqual({
       "variables.1": "must be a string or a number",
       variables: expect.stringContaining("numeric strings"),
@@ -125,12 +156,12 @@ onEveryStore((start) => {
   test("nothing is told that mending the body might disprove", async () => {
     await using api = await start();
     const { accountId, refused } = await openLive(api);
-    const [route] = await api.store.records.list("routes", { accountId, channel: "sms" }, { limit: 1 });
-    const { connectorIds } = route!;
-    await api.add("routes", { accountId, channel: "sms", match: "1", sender: "OTHER", connectorIds });
+    await addRouteOfOther(api, accountId);
     expect(Object.keys(await refused({ from: "x".repeat(21), to: NOWHERE }))).toEqual(["from"]);
     expect(Object.keys(await refused({ from: "\u0000" }))).toEqual(["from"]);
     expect(Object.keys(await refused({ template_id: "x", variables: {} }))).toEqual(["template_id"]);
+    const named = { dlt_template_id: "1107161234567890123", variables: {} };
+    expect(Object.keys(await refused({ ...named, template_id: "x" }))).toEqual(["template_id"]);
     expect(Object.keys(await refused({ variables: "none" }))).toEqual(["variables"]);
     const many = Object.fromEntries(Array.from({ length: 21 }, (_, index) => [String(index + 1), "x"]));
     expect(Object.keys(await refused({ variables: many }))).toEqual(["variables"]);
