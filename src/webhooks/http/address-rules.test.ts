@@ -101,11 +101,13 @@ describe("without an operator's word", () => {
 
 describe("an operator who allows a range", () => {
   test("allows it, also as mapped addresses, and nothing beside it", () => {
-    const rules = createAddressRules(ranges("10.1.0.0/16", "fd12::/32", "127.0.0.1"));
-    for (const address of ["10.1.2.3", "::ffff:10.1.2.3", "fd12::9", "127.0.0.1"]) {
+    const rules = createAddressRules(
+      ranges("10.1.0.0/16", "fd12::/32", "127.0.0.1", "fd14::5", "10.3.0.4/32"),
+    );
+    for (const address of ["10.1.2.3", "::ffff:10.1.2.3", "fd12::9", "127.0.0.1", "fd14::5", "10.3.0.4"]) {
       expect(rules.blockedBy(address)).toBeUndefined();
     }
-    for (const address of ["10.2.0.1", "fd13::1", "127.0.0.2", "::1"]) {
+    for (const address of ["10.2.0.1", "fd13::1", "127.0.0.2", "::1", "fd14::6", "10.3.0.5"]) {
       expect(rules.blockedBy(address)).toBeString();
     }
   });
@@ -126,6 +128,7 @@ describe("an operator who allows a range", () => {
         expect([way, rules.blockedBy(way)]).toEqual([way, expect.any(String)]);
       }
     }
+    for (const way of ["64:ff9b::2", "::2"]) expect(rules.blockedBy(way)).toBe("0.0.0.0/8");
     expect(rules.blockedBy("::1")).toBeUndefined();
   });
 
@@ -149,6 +152,12 @@ describe("an operator who allows a range", () => {
     expect(rules.blockedBy("64:ff9b:1:fffe::808:808")).toBeUndefined();
     expect(rules.blockedBy("64:ff9b:1:fffe::a00:1")).toBe("10.0.0.0/8");
     expect(rules.blockedBy("64:ff9b:1:a9fe:a9:fe00::")).toBe("64:ff9b:1::/48");
+  });
+
+  test("allows with a single address of it no private one either", () => {
+    const rules = createAddressRules(ranges("64:ff9b:1::808:808", "64:ff9b:1::a9fe:a9fe"));
+    expect(rules.blockedBy("64:ff9b:1::808:808")).toBeUndefined();
+    expect(rules.blockedBy("64:ff9b:1::a9fe:a9fe")).toBe("169.254.0.0/16");
   });
 
   test.each([
