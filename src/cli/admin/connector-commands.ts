@@ -1,4 +1,6 @@
 import type { Command } from "commander";
+import type { ConnectorHealth } from "../../core/alarms/connector-health.ts";
+import { connectorTrouble } from "../../core/alarms/connector-trouble.ts";
 import { UsageFailure } from "../command-failure.ts";
 import type { AdminClient } from "./admin-client.ts";
 import {
@@ -38,10 +40,21 @@ const CONNECTORS: CreatedNoun & Pick<Noun, "name" | "columns" | "filters"> = {
     { head: "HOST", of: ({ config }: Row) => hostOf(config as Row | undefined) },
     column("ON", "is_enabled"),
     { head: "STATE", of: (row: Row) => (row.status as Row | undefined)?.state },
-    { head: "REASON", of: (row: Row) => (row.status as Row | undefined)?.reason },
+    { head: "REASON", of: (row: Row) => reasonOf(row.status as ShownStatus | undefined) },
   ],
   filters: [SEARCH],
 };
+
+interface ShownStatus {
+  readonly reason?: string;
+  readonly rate?: { readonly per_second: number };
+  readonly health?: ConnectorHealth;
+}
+
+/** Why it is down or only partly up; else what slows it down. */
+function reasonOf({ reason, rate, health }: ShownStatus = {}): string | undefined {
+  return reason ?? connectorTrouble({ health, perSecond: rate?.per_second });
+}
 
 export function addConnectorCommands(commandLine: CommandLine): void {
   const noun = addNoun(commandLine, "connectors", "manage connectors");
