@@ -12,7 +12,7 @@ export interface AlarmParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
-  readonly engine: Pick<Engine, "connectors" | "unstored">;
+  readonly engine: Pick<Engine, "connectors" | "connectorsOf" | "unstored">;
   readonly lookups: Pick<Lookups, "open">;
   /** The disk that the database is on; absent if that is another machine's. */
   readonly disk?: (() => Promise<Disk>) | undefined;
@@ -33,6 +33,7 @@ export function createAlarms({ store, clock, log, engine, lookups, disk }: Alarm
     queue,
     receipts,
     connectors: engine.connectors,
+    connectorsOf: engine.connectorsOf,
     unstored: engine.unstored,
     ...(disk && { disk }),
     records,

@@ -1,6 +1,7 @@
 /** What is wrong now, as far as this process can see: the conditions that alarms are raised for. */
-import type { ChannelStatus } from "../channels/channel.ts";
+import type { ChannelStatus, ConnectorStatus } from "../channels/channel.ts";
 import type { AlarmName, Condition } from "../core/alarms/alarm.ts";
+import { connectorTrouble } from "../core/alarms/connector-trouble.ts";
 import { readSetting, type StoredSettings } from "../core/records/settings.ts";
 import type { Queue, QueueBacklog, ReceiptStore } from "../store/store.ts";
 
@@ -9,10 +10,20 @@ export interface AlarmSources {
   readonly receipts: Pick<ReceiptStore, "countOverdue">;
   /** The connectors that this process runs. */
   readonly connectors: () => readonly { readonly id: string; readonly status: ChannelStatus }[];
+  /** Those that may send what waits in a queue. */
+  readonly connectorsOf: (queue: string) => readonly QueueConnector[];
   /** For how many messages this process keeps what became of them, since it cannot be stored. */
   readonly unstored: () => number;
   /** The disk that the database is on; absent if it belongs to another machine. */
   readonly disk?: () => Promise<Disk>;
+}
+
+/** A connector that a queue waits for. */
+export interface QueueConnector {
+  /** What the operator calls it. */
+  readonly name: string;
+  /** Absent if it is disabled, or of an unknown kind. */
+  readonly status?: ConnectorStatus;
 }
 
 /** A disk as far as this process may use it, in octets. */
@@ -30,7 +41,7 @@ export interface Situation {
 }
 
 export async function findConditions(
-  { queue, receipts, connectors, unstored, disk }: AlarmSources,
+  { queue, receipts, connectors, connectorsOf, unstored, disk }: AlarmSources,
   situation: Situation,
 ): Promise<readonly Condition[]> {
   const running = new Set(connectors().map(({ id }) => id));
@@ -39,7 +50,7 @@ export async function findConditions(
     ...ofDisk(await disk?.().catch(() => undefined), situation),
     ...ofUnstored(unstored()),
     ...connectors().flatMap(({ id, status }) => ofConnector(id, status, situation)),
-    ...(await queue.backlog(1)).flatMap((backlog) => ofQueue(backlog, situation)),
+    ...(await queue.backlog(1)).flatMap((backlog) => ofQueue(backlog, connectorsOf, situation)),
     // Receipts of a connector that was deleted or switched off never come, and nobody can do anything about it.
     ...(await receipts.countOverdue())
       .filter(({ connectorId }) => running.has(connectorId))
@@ -93,13 +104,22 @@ const CLEARED_BELOW = 0.5;
 
 function ofQueue(
   { queue, oldestReadySince }: QueueBacklog,
+  connectorsOf: AlarmSources["connectorsOf"],
   { now, settings, isRaised }: Situation,
 ): readonly Condition[] {
   const limit = readSetting(settings, "alarm_queue_age_seconds");
   const age = Math.floor((now - (oldestReadySince ?? now)) / 1_000);
   if (age < limit * (isRaised("queue_too_old", queue) ? CLEARED_BELOW : 1)) return [];
-  const reason = `its oldest job has been due for ${age} s`;
+  const reason = [`its oldest job has been due for ${age} s`, ...connectorsOf(queue).map(howItIs)].join("; ");
   return [{ name: "queue_too_old", subject: queue, reason, raiseAfterMs: 0 }];
+}
+
+/** Whoever is woken by an old queue sees which provider it waits for, and why. */
+function howItIs({ name, status }: QueueConnector): string {
+  if (!status) return `${name} is disabled`;
+  const { state, reason, health, rate } = status;
+  const why = reason ?? connectorTrouble({ health, perSecond: rate?.perSecond });
+  return `${name} is ${state}${why === undefined ? "" : `, ${why}`}`;
 }
 
 function ofReceipts(

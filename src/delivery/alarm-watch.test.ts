@@ -3,6 +3,7 @@ import { createHeldClock } from "../../test/fakes/held-clock.ts";
 import type { ChannelStatus } from "../channels/channel.ts";
 import type { AlarmChange } from "../core/alarms/alarm.ts";
 import type { QueueBacklog } from "../store/store.ts";
+import type { QueueConnector } from "./alarm-conditions.ts";
 import { createAlarmWatch } from "./alarm-watch.ts";
 
 /** A watch on what the test says, looking every 5 s. */
@@ -11,6 +12,7 @@ function open() {
   const world = {
     settings: {} as Record<string, string>,
     connectors: [] as { id: string; status: ChannelStatus }[],
+    queueConnectors: [] as QueueConnector[],
     backlog: [] as QueueBacklog[],
     overdue: [] as { connectorId: string; parts: number }[],
     disk: { folder: "/data", free: 5_000_000_000, size: 20_000_000_000 },
@@ -30,6 +32,7 @@ function open() {
     queue: { backlog: async () => world.backlog },
     receipts: { countOverdue: async () => world.overdue },
     connectors: () => world.connectors,
+    connectorsOf: () => world.queueConnectors,
     unstored: () => world.unstored,
     connectorName: async () => undefined,
     async disk() {
@@ -104,6 +107,30 @@ test("a queue alarms at its limit of age, and until its oldest job is half as ol
   expect(told).toHaveLength(1);
   for (let looks = 0; looks < 8; looks++) await setAge(49);
   expect(told).toEqual(["raised queue_too_old q", "cleared queue_too_old q"]);
+  await watch.stop();
+});
+
+test("an old queue's alarm says of each connector that it waits for how that is", async () => {
+  const { clock, world, watch } = open();
+  world.backlog = [{ queue: "q", ready: 1, oldestReadySince: clock.now() - 400_000 }];
+  world.queueConnectors = [
+    {
+      name: "airtel",
+      status: {
+        ...UP,
+        rate: { perSecond: 1.42, isReduced: true },
+        health: { score: 0.45, problems: ["throttled"] },
+      },
+    },
+    { name: "jio", status: { ...UP, state: "down", reason: "refused" } },
+    { name: "vi", status: UP },
+    { name: "bsnl" },
+  ];
+  await clock.advance(0);
+  await clock.advance(5_000);
+  expect(watch.alarms()[0]?.reason).toBe(
+    "its oldest job has been due for 405 s; airtel is up, health 0.45: throttled (1.4 a second); jio is down, refused; vi is up; bsnl is disabled",
+  );
   await watch.stop();
 });
 

@@ -14,6 +14,7 @@ import {
   type Records,
   type Unstored,
 } from "../store/store.ts";
+import type { QueueConnector } from "./alarm-conditions.ts";
 import { type Configuration, type ConfigurationDeps, followConfiguration } from "./configuration.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
 import { createRouteOfJob, type RouteOfJob } from "./job-routes.ts";
@@ -67,6 +68,8 @@ export interface Engine {
   connectorStatus(connectorId: string): ConnectorStatus | undefined;
   /** Every open connector: enabled, and of a kind that is known. */
   connectors(): readonly { readonly id: string; readonly status: ConnectorStatus }[];
+  /** Those that may send what waits in a queue, in the order in which they are tried; none if the queue is unknown. */
+  connectorsOf(queue: string): readonly QueueConnector[];
   /** The connector that stands for all over which the provider may deliver what belongs together: the first of the account there. */
   sharedAs(connectorId: string): string;
   /** Tells of receipts that have been stored, and their results: a connector's health depends on when its receipts come. */
@@ -110,6 +113,7 @@ export function createEngine(deps: EngineDeps): Engine {
     stalled: (ms) => workers.stalledSince(deps.clock.monotonicMs() - ms),
     connectorStatus: (connectorId) => statusIfOpen(outlets.get(connectorId)),
     connectors: () => outlets.all().map(toConnector),
+    connectorsOf: (queue) => connectorsOfQueue(configuration, outlets, queue),
     sharedAs: sideLoops.sharedAs,
     noteReceipts: (receipts, results) => noteReceipts(outlets, receipts, results),
     async stop() {
@@ -147,6 +151,18 @@ function createSideLoops(deps: EngineDeps, { outlets, workers, routeOf }: Parts)
     run: (signal: AbortSignal) =>
       Promise.all([inquire(inquiry, signal), shareReceipts(sharing, signal), strayJobs.run(signal)]),
   };
+}
+
+/** The queue of a route has its id; that of messages which one connector alone may send has the connector's. */
+function connectorsOfQueue(
+  { routes, connectors }: Configuration,
+  outlets: Outlets,
+  queue: string,
+): readonly QueueConnector[] {
+  const ids = routes.find(({ id }) => id === queue)?.connectorIds ?? [queue];
+  return ids
+    .flatMap((id) => connectors.find((connector) => connector.id === id) ?? [])
+    .map(({ id, name }) => ({ name, ...present({ status: statusIfOpen(outlets.get(id)) }) }));
 }
 
 function toConnector(outlet: Outlet) {
