@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { sendAndReceive, states, take } from "./outbox.contract.ts";
+import { sendAndReceive, states, take } from "./webhooks/outbox.contract.ts";
 import {
   CONNECTOR,
   HOUR,

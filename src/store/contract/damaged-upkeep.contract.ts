@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Retention } from "../store.ts";
 import { untilPassed } from "./damaged-row.contract.ts";
-import { piece } from "./inbound.contract.ts";
+import { piece } from "./inbound/inbound.contract.ts";
 import { DAY, HOUR, inWorld, type OpenStore, type World } from "./world.contract.ts";
 
 interface Upkeep {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { PartOutcome } from "../../core/messages/outcome.ts";
-import { DELIVERED, sendAndReceive, settleWebhook, take } from "./outbox.contract.ts";
+import { DELIVERED, sendAndReceive, settleWebhook, take } from "./webhooks/outbox.contract.ts";
 import {
   DAY,
   deferred,

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LARGE_BODY } from "../../core/email/large-body.ts";
 import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
-import { acceptMail } from "../contract/large-body.contract.ts";
+import { acceptMail } from "../contract/messages/large-body.contract.ts";
 import { createWorld, rejection, type World } from "../contract/world.contract.ts";
 import { isOutage, RowPutOff } from "../store.ts";
 import { inFolder, openWithDriver } from "./sqlite-world.contract.ts";

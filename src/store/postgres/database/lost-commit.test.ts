@@ -6,7 +6,7 @@ import { createSystemClock } from "../../../cli/system-clock.ts";
 import type { Clock } from "../../../core/clock.ts";
 import type { ClaimedJob, Settlement } from "../../../core/queue/claimed-job.ts";
 import type { ClaimedWebhook } from "../../../core/webhooks/webhook-outbox.ts";
-import { OTHER } from "../../contract/copies-world.contract.ts";
+import { OTHER } from "../../contract/receipts/copies-world.contract.ts";
 import {
   createWorld,
   deferred,

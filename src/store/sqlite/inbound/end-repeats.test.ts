@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { piece } from "../../contract/inbound.contract.ts";
+import { piece } from "../../contract/inbound/inbound.contract.ts";
 import { createWorld } from "../../contract/world.contract.ts";
 import { PIECE } from "../../inbound/end-in-pieces.ts";
 import { openInMemory } from "../sqlite-world.contract.ts";

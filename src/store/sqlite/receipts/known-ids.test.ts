@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { sendWithId } from "../../contract/receipt-match.contract.ts";
+import { sendWithId } from "../../contract/receipts/receipt-match.contract.ts";
 import { createWorld, sent } from "../../contract/world.contract.ts";
 import { openInMemory } from "../sqlite-world.contract.ts";
 

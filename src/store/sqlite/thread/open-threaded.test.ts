@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { createSystemClock } from "../../../cli/system-clock.ts";
 import { LARGE_BODY } from "../../../core/email/large-body.ts";
-import { acceptMail } from "../../contract/large-body.contract.ts";
+import { acceptMail } from "../../contract/messages/large-body.contract.ts";
 import { createWorld, rejection } from "../../contract/world.contract.ts";
 import { storeContract } from "../../store.contract.ts";
 import { StoreUnavailable } from "../../store.ts";

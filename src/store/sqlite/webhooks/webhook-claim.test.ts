@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { CALLBACK, sendAndReceive, states, take } from "../../contract/outbox.contract.ts";
+import { CALLBACK, sendAndReceive, states, take } from "../../contract/webhooks/outbox.contract.ts";
 import { createWorld } from "../../contract/world.contract.ts";
 import { openWithDriver } from "../sqlite-world.contract.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { CALLBACK, settleWebhook, states, take } from "../../contract/outbox.contract.ts";
+import { CALLBACK, settleWebhook, states, take } from "../../contract/webhooks/outbox.contract.ts";
 import { createWorld, HOUR, SECOND } from "../../contract/world.contract.ts";
 import { inFolder, openWithDriver } from "../sqlite-world.contract.ts";
 
