@@ -122,14 +122,14 @@ export function openDrivers(options: DriverOptions): StoreDrivers {
 
 /** What use cases share. `changes` runs a transaction that changes messages, see `MessageLog`. */
 function createShared({ database, within }: ClosableDatabase, vault: Vault) {
-  const notifiers = { events: createNotifier<string>(), webhooks: createNotifier<Lane>() };
+  const lanes = createNotifier<Lane>();
   return {
-    notifiers,
+    lanes,
     days: createDays(within),
     queues: createQueues(within),
-    changes: createMessageChanges(database, notifiers),
+    changes: createMessageChanges(database, lanes),
     /** For calls that were admitted before they joined a group; see `ClosableDatabase`. */
-    changesWithin: createMessageChanges(within, notifiers),
+    changesWithin: createMessageChanges(within, lanes),
     erasedNames: createErasedNames(database, vault),
   };
 }
@@ -141,7 +141,7 @@ type WithoutLeases = Omit<Store, "leases">;
 function createStore(closable: ClosableDatabase, { clock, vault }: PostgresOptions): WithoutLeases {
   const { database: db, within } = closable;
   const shared = createShared(closable, vault);
-  const { notifiers, days, queues, erasedNames } = shared;
+  const { lanes, days, queues, erasedNames } = shared;
   const { accept, acceptAlone, savedAnswer } = createAccept(within, { clock, days, queues });
   return {
     intake: {
@@ -159,15 +159,15 @@ function createStore(closable: ClosableDatabase, { clock, vault }: PostgresOptio
       cancel: createCancel(shared.changes),
     },
     queue: createQueue(closable, shared, clock),
-    outbox: createOutbox(closable, notifiers.webhooks),
+    outbox: createOutbox(closable, lanes),
     push: createPush(db, clock),
     records: createRecords(underKey(db, vault), { vault, erasedNames, clock }),
     sandbox: createSandboxLedger(db),
     receipts: createReceiptStore(closable, shared),
     suppressions: createSuppressions(db, erasedNames),
     mailPolicies: createMailPolicies(db),
-    inbound: createInbound(closable, { notifier: notifiers.webhooks, erasedNames }),
-    feed: createEventFeed(db, { vault, clock, days, notifier: notifiers.events }),
+    inbound: createInbound(closable, { notifier: lanes, erasedNames }),
+    feed: createEventFeed(db, { vault, clock, days, notifier: createNotifier() }),
     erasures: createErasures(db, shared),
     retention: createRetention(db, days),
     access: createAccess(db, vault),

@@ -15,7 +15,7 @@ import { writeMessages } from "./message-writes.ts";
  * Messages that a transaction changes, with their timelines, events and webhooks. It locks all messages it will need, then
  * reads and saves them in memory, and everything is written at the end by a fixed number of statements:
  *
- *     const changes = createMessageChanges(db, notifiers);
+ *     const changes = createMessageChanges(db, notifier);
  *     const answer = await changes(async (session, log) => {
  *       await log.lock(ids);                               // one statement; skips ids that no message has
  *       const message = log.find(id);
@@ -52,18 +52,14 @@ export interface LockedMessage {
   readonly progress: Progress;
 }
 
-/** Notified after a commit of the lanes that have webhooks ready. Events are announced once they are numbered. */
-export interface MessageNotifiers {
-  readonly webhooks: Notifier<Lane>;
-}
-
 /** Runs a transaction on messages, see `Database`. `work` may run again, so it must leave no trace outside. */
 export type MessageChanges = <T>(
   work: (session: Transaction, log: MessageLog) => Promise<T>,
   isStored?: IsStored<T>,
 ) => Promise<T>;
 
-export function createMessageChanges(db: Database, notifiers: MessageNotifiers): MessageChanges {
+/** @param notifier notified after a commit of the lanes that have webhooks ready; events are announced once they are numbered */
+export function createMessageChanges(db: Database, notifier: Pick<Notifier<Lane>, "notify">): MessageChanges {
   return async (work, isStored) => {
     const { value, lanes } = await db.transaction(
       async (session) => {
@@ -73,7 +69,7 @@ export function createMessageChanges(db: Database, notifiers: MessageNotifiers):
       },
       isStored && ((session, { value }) => isStored(session, value)),
     );
-    notifiers.webhooks.notify(lanes);
+    notifier.notify(lanes);
     return value;
   };
 }
