@@ -32,6 +32,7 @@ import { createExpire } from "./queue/expire.ts";
 import { createLeases } from "./queue/leases.ts";
 import { createMove } from "./queue/move.ts";
 import { createQueues } from "./queue/queues.ts";
+import { createRelease } from "./queue/release.ts";
 import { createSettle } from "./queue/settle.ts";
 import { createStage } from "./queue/stage.ts";
 import { createProviderIds } from "./receipts/provider-ids.ts";
@@ -107,7 +108,8 @@ export function createStore(db: Database, parts: StoreParts): SqliteStore {
 
 function createQueue(db: Database, shared: ReturnType<typeof createShared>): Store["queue"] {
   return {
-    ...createClaim(db, shared),
+    claim: createClaim(db, shared),
+    release: createRelease(db, shared),
     ...createMove(db, shared),
     settle: createSettle(db, shared),
     largeBody: createLargeBody(db, shared.pieces),

@@ -1,4 +1,3 @@
-import { noteLateRelease } from "../../../core/messages/lost-settle.ts";
 import type { ClaimedJob, ClaimRequest } from "../../../core/queue/claimed-job.ts";
 import { isOfSandbox } from "../../../core/records/routes.ts";
 import { senderKeyOf } from "../../../core/suppressions/opt-out.ts";
@@ -12,27 +11,24 @@ import {
 } from "../../messages/message-rows.ts";
 import { passOver } from "../../pass-over.ts";
 import { type InterruptionRow, toInterruptions } from "../../queue/interruptions.ts";
-import type { Queue, ReleasedJob } from "../../store.ts";
+import type { Queue } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import { createForIds } from "../database/for-ids.ts";
 import type { Contents } from "../messages/contents.ts";
-import type { MessageLog } from "../messages/message-log.ts";
 import type { AccountCache } from "../records/account-cache.ts";
 import type { OptOuts } from "../suppressions/opt-outs.ts";
-import { HAS_LEASED_JOB } from "./jobs-of-message.ts";
 import { createPutOffClaimed, type TakenJob } from "./put-off.ts";
 import type { Queues } from "./queues.ts";
 
 export interface ClaimParts {
   readonly accounts: AccountCache;
   readonly contents: Contents;
-  readonly messages: MessageLog;
   readonly optOuts: OptOuts;
   readonly queues: Queues;
 }
 
-/** `Queue.claim` and `Queue.release`. */
-export function createClaim(db: Database, parts: ClaimParts): Pick<Queue, "claim" | "release"> {
+/** `Queue.claim`. */
+export function createClaim(db: Database, parts: ClaimParts): Queue["claim"] {
   const leaseReady = createLeaseReady(db);
   const remove = db.prepare("DELETE FROM jobs WHERE id = ?");
   const toClaimedJob = createClaimedJobs(parts);
@@ -71,15 +67,12 @@ export function createClaim(db: Database, parts: ClaimParts): Pick<Queue, "claim
     return claimed;
   };
 
-  return {
-    claim: (request) =>
-      passOver({
-        ...request,
-        run: (limit, take: Take) => claimSome(request, limit, take),
-        putOff: (job, dueAt) => putOff(request.queue, job, dueAt),
-      }),
-    release: createRelease(db, parts),
-  };
+  return (request) =>
+    passOver({
+      ...request,
+      run: (limit, take: Take) => claimSome(request, limit, take),
+      putOff: (job, dueAt) => putOff(request.queue, job, dueAt),
+    });
 }
 
 interface Claimed {
@@ -89,42 +82,6 @@ interface Claimed {
 }
 
 type Take = (jobs: readonly TakenJob[]) => void;
-
-function createRelease(db: Database, { messages, queues }: ClaimParts): Queue["release"] {
-  const release = db.prepare<{ queue: number; message_id: string }>(
-    `UPDATE jobs SET due_at = NULL, is_leased = 0, ready_since = ?
-     WHERE id = ? AND claim = ? AND is_leased = 1 RETURNING queue, message_id`,
-  );
-  const undoInterruption = db.prepare<{ message_id: string }>(
-    `UPDATE jobs SET was_interrupted = ?1, interruptions = ?2, interrupted_claim = ?3
-     WHERE id = ?4 AND claim = ?5 AND is_leased = 0 AND was_interrupted = 1 AND interruptions > ?2
-     RETURNING message_id`,
-  );
-  const hasLeasedJob = db.prepare(HAS_LEASED_JOB);
-
-  const releaseInTime = ({ jobId, claim }: ReleasedJob, now: number): boolean => {
-    const job = release.get(now, jobId, claim);
-    if (!job) return false;
-    if (!hasLeasedJob.get(job.message_id)) messages.moveStatus(job.message_id, "sending", "queued");
-    queues.notify(queues.nameOf(job.queue));
-    return true;
-  };
-  const releaseLate = (released: ReleasedJob, now: number): boolean => {
-    const { jobId, claim, wasInterrupted, interruptions, interruptedClaim } = released;
-    const job = undoInterruption.get(
-      wasInterrupted ? 1 : 0,
-      interruptions,
-      interruptedClaim ?? null,
-      jobId,
-      claim,
-    );
-    const message = job && messages.read(job.message_id);
-    if (message) messages.save(message.row, noteLateRelease(message.progress, now));
-    return job !== undefined;
-  };
-  return (jobs, now) =>
-    db.write(() => jobs.map((job) => releaseInTime(job, now) || releaseLate(job, now)), jobs.length);
-}
 
 interface ReadyRow extends Omit<MessageRow, "id">, InterruptionRow {
   readonly envelope: string | null;
