@@ -13,7 +13,7 @@ export interface StageParts {
 }
 
 /** The due time of leases that a start ends: long past, since the store has no clock. */
-const LEASE_ENDED = 0;
+export const LEASE_ENDED = 0;
 
 /** A lease that has run out is an interruption. Which claim it was is told as long as no other was interrupted before it. */
 const READY = `UPDATE jobs SET ready_since = coalesce(nullif(due_at, ${LEASE_ENDED}), ?), due_at = NULL, is_leased = 0,

@@ -2,9 +2,7 @@ import { NOTHING_IN_FLIGHT } from "../../../core/queue/in-flight-jobs.ts";
 import type { Outbox } from "../../store.ts";
 import type { CommitNotifier } from "../database/commit-notifier.ts";
 import type { Database } from "../database/database.ts";
-
-/** The due time of leases that a start ends: long past, since the store has no clock. */
-const LEASE_ENDED = 0;
+import { LEASE_ENDED } from "../queue/stage.ts";
 
 /** `Outbox.stage` and `Outbox.nextDueAt`: retries and dead leases in one sweep. */
 export function createWebhookStage(
