@@ -94,7 +94,7 @@ export function hoursOf(now: number): {
 }
 
 /** Stands in place of a recipient in the count of all of the account's messages. */
-export const ALL_RECIPIENTS = "";
+const ALL_RECIPIENTS = "";
 
 /** By how many messages a request raises each count: the account's, and each recipient's, as far as there are limits for them. */
 export function countsOf(
