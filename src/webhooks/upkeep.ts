@@ -35,7 +35,7 @@ export function createOutboxUpkeep(deps: UpkeepDeps): Chores {
 
 /** Asks for the next due time first, so that a sweep that would find nothing costs no transaction. */
 async function stage({ outbox, sweeper }: UpkeepDeps, now: number): Promise<number> {
-  const nextDueAt = await outbox.nextDueAt();
+  const nextDueAt = await outbox.nextDueAt(now);
   if (nextDueAt === undefined || nextDueAt > now) return 0;
   const moved = await outbox.stage(now, CHUNK, sweeper());
   return moved === CHUNK ? moved : 0;

@@ -159,7 +159,7 @@ function createStore(closable: ClosableDatabase, { clock, vault }: PostgresOptio
       cancel: createCancel(shared.changes),
     },
     queue: createQueue(closable, shared, clock),
-    outbox: createOutbox(closable, lanes),
+    outbox: createOutbox(closable, lanes, clock),
     push: createPush(db, clock),
     records: createRecords(underKey(db, vault), { vault, erasedNames, clock }),
     sandbox: createSandboxLedger(db),

@@ -34,8 +34,8 @@ export interface Outbox {
    * moved. `sweeper`: as in `Queue.stage`.
    */
   stage(now: number, limit: number, sweeper?: Sweeper): Promise<number>;
-  /** When `stage` next has something to do; `undefined` if nothing waits. */
-  nextDueAt(): Promise<number | undefined>;
+  /** When `stage` next has something to do; `undefined` if nothing waits. `now`: as in `Queue.nextDueAt`, for this call and for `stage`. */
+  nextDueAt(now?: number): Promise<number | undefined>;
   /** The events of a selection, in order of time. A page may be short, or empty, and still have a `next`. */
   list(selection: WebhookSelection, page: OrderedWebhookPage): Promise<WebhookList>;
   /** The events of one message, in order. */

@@ -1,43 +1,18 @@
 /** Claims while a transaction that stays open on the server keeps vacuum from removing the jobs that are done. */
 import { expect, test } from "bun:test";
-import { until } from "../../../../test/until.ts";
-import type { Clock } from "../../../core/clock.ts";
 import { createWorld, HOUR, QUEUE, SECOND, type World } from "../../contract/world.contract.ts";
-import type { Store } from "../../store.ts";
-import { type Driver, openDriver } from "../database/driver.ts";
-import { openFresh, openOther } from "../postgres-world.contract.ts";
+import {
+  behindOpenTransaction,
+  LOOK_MS,
+  type SlowClock,
+  type SlowProcess,
+} from "../open-transaction.contract.ts";
 
 const DONE = 10_000;
 const PER_CLAIM = 500;
 
-/** How long a look for jobs seems to take. */
-const LOOK_MS = 300;
-
 /** What lies before the places that were reached is found when so much time has passed since the last look from the start. */
 const MOST_MS = 4 * LOOK_MS;
-
-/** On whose clock each look at it takes so long. */
-interface SlowClock extends Clock {
-  lookMs: number;
-  passedMs: number;
-}
-
-function createSlowClock(): SlowClock {
-  const clock = {
-    lookMs: LOOK_MS,
-    passedMs: 0,
-    now: Date.now,
-    monotonicMs() {
-      clock.passedMs += clock.lookMs;
-      return clock.passedMs;
-    },
-    after(delayMs: number, run: () => void) {
-      const timer = setTimeout(run, delayMs);
-      return () => clearTimeout(timer);
-    },
-  };
-  return clock;
-}
 
 interface Ground {
   /** Of a process which has done `DONE` jobs, and to which the looks for them seemed slow; no time passes from then on. */
@@ -47,39 +22,11 @@ interface Ground {
 }
 
 /** Returns how many rows of the indexes of jobs the process has read. */
-async function behindDoneJobs(run: (ground: Ground) => Promise<void>): Promise<number> {
-  const { store: other, url } = await openFresh();
-  const driver = openDriver({ url, connections: 2 });
-  const read = await driver.hold(async (holder) => {
-    await holder.exec("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1 FROM jobs");
-    const [start] = await driver.query<{ now: string }>("SELECT now()::text AS now");
-    const before = await rowsRead(driver);
-    const clock = createSlowClock();
-    const store = await openOther(url, { clock });
-    await run(await reachBehind({ store, clock, driver }));
-    await store.close();
-    // What a connection has read is counted when it is gone.
-    await until(
-      () => driver.query(LATER, [start?.now ?? ""]),
-      ({ length }) => length === 0,
-    );
-    return (await rowsRead(driver)) - before;
-  });
-  await driver.close();
-  await other.close();
-  return read;
+function behindDoneJobs(run: (ground: Ground) => Promise<void>): Promise<number> {
+  return behindOpenTransaction("jobs", async (process) => run(await reachBehind(process)));
 }
 
-const LATER = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
-  AND backend_start > $1::text::timestamptz`;
-
-interface Process {
-  readonly store: Store;
-  readonly clock: SlowClock;
-  readonly driver: Driver;
-}
-
-async function reachBehind({ store, clock, driver }: Process): Promise<Ground> {
+async function reachBehind({ store, clock, driver }: SlowProcess): Promise<Ground> {
   const world = await createWorld(store);
   const claim = async (limit: number) => {
     const request = { queue: QUEUE, limit, now: world.clock.now, leaseMs: 60 * SECOND };
@@ -96,13 +43,6 @@ async function reachBehind({ store, clock, driver }: Process): Promise<Ground> {
 /** Their messages are not there, so that a claim deletes them. They are of the flow of the message that is. */
 const INSERT = `INSERT INTO jobs (queue, flow, message_id, deadline)
   SELECT queue, flow, ('f' || right(gen_random_uuid()::text, 35))::uuid, deadline - n FROM jobs, generate_series(1, $1::int) AS n`;
-
-async function rowsRead(driver: Driver): Promise<number> {
-  const [row] = await driver.query<{ read: number }>(
-    "SELECT sum(idx_tup_read)::bigint AS read FROM pg_stat_user_indexes WHERE relname = 'jobs'",
-  );
-  return row?.read ?? 0;
-}
 
 /** So often what is read for each shows. */
 const TIMES = 100;

@@ -13,7 +13,8 @@ const MAX_PAUSE_MS = 40_000;
  * Says when a look for rows is to begin at the start of its index. While some transaction on the server stays open, vacuum cannot remove
  * the rows that are done, and such a look passes over all of them. So once one has been slow, the next ones begin where something was
  * found last, and only a fifth of the time at most goes to looks from the start. What comes to lie before those places is found later by
- * four times as long as such a look takes, and by 40 s at the most. The times of its parts are added.
+ * four times as long as such a look takes, and by 40 s at the most. The times of its parts are added; a part that comes during the pause
+ * makes it longer only by what that part took.
  */
 export interface WholeLooks {
   isDue(): boolean;
@@ -30,6 +31,7 @@ export function createWholeLooks(clock: Pick<Clock, "monotonicMs">): WholeLooks 
     isDue: () => clock.monotonicMs() >= dueAtMs,
     begin() {
       tookMs = 0;
+      dueAtMs = Number.NEGATIVE_INFINITY;
     },
     async timed(look) {
       const startedMs = clock.monotonicMs();
@@ -37,8 +39,14 @@ export function createWholeLooks(clock: Pick<Clock, "monotonicMs">): WholeLooks 
         return await look();
       } finally {
         const endedMs = clock.monotonicMs();
-        tookMs += endedMs - startedMs;
-        dueAtMs = endedMs + (tookMs < SLOW_MS ? 0 : Math.min(PAUSES * tookMs, MAX_PAUSE_MS));
+        const partMs = endedMs - startedMs;
+        tookMs += partMs;
+        if (tookMs >= SLOW_MS) {
+          const isPause = dueAtMs > Number.NEGATIVE_INFINITY;
+          const pauseFrom = isPause ? Math.max(dueAtMs + partMs, endedMs) : endedMs;
+          const pauseMs = PAUSES * (isPause ? partMs : tookMs);
+          dueAtMs = Math.min(pauseFrom + pauseMs, endedMs + MAX_PAUSE_MS);
+        }
       }
     },
   };

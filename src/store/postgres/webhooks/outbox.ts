@@ -1,3 +1,4 @@
+import type { Clock } from "../../../core/clock.ts";
 import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Notifier } from "../../notifier.ts";
 import type { Outbox } from "../../store.ts";
@@ -13,13 +14,13 @@ import { createWebhookStage } from "./webhook-stage.ts";
  *
  * @param notifier of lanes that have new ready events
  */
-export function createOutbox(closable: ClosableDatabase, notifier: Notifier<Lane>): Outbox {
+export function createOutbox(closable: ClosableDatabase, notifier: Notifier<Lane>, clock: Clock): Outbox {
   const db = closable.database;
   const settle = createWebhookSettle(closable.within, notifier);
   return {
-    ...createWebhookClaim(db, notifier),
+    ...createWebhookClaim(db, notifier, clock),
     settle: (settlements) => closable.admit(() => settle(settlements)),
-    ...createWebhookStage(db, notifier),
+    ...createWebhookStage(db, notifier, clock),
     ...createWebhookList(db),
     ...createWebhookReplay(db, notifier),
     onReady: notifier.subscribe,

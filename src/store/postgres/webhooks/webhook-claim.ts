@@ -1,3 +1,4 @@
+import type { Clock } from "../../../core/clock.ts";
 import type { ClaimedWebhook, Lane } from "../../../core/webhooks/webhook-outbox.ts";
 import type { InboundRow } from "../../inbound/inbound-rows.ts";
 import type { Notifier } from "../../notifier.ts";
@@ -12,24 +13,30 @@ import {
 } from "../../webhooks/webhook-body.ts";
 import type { Session } from "../database/driver.ts";
 import type { Database } from "../database/transactions.ts";
+import { createLaneFloors, type LaneFloors } from "./lane-floors.ts";
 import { type LaneRow, lanesOf, letNextGo, toLaneOf } from "./webhook-locks.ts";
 
 /** `Outbox.claim` and `Outbox.readyLanes`. */
 export function createWebhookClaim(
   db: Database,
   notifier: Pick<Notifier<Lane>, "notify">,
+  clock: Clock,
 ): Pick<Outbox, "claim" | "readyLanes"> {
+  const floors = createLaneFloors(db, clock);
   return {
     async claim(request) {
       const { claimed, freed } = await passOver({
         limit: eventsOf(request),
         now: request.now,
-        run(limit, take: Take) {
+        async run(limit, take: Take) {
           const some = someOf(request, limit);
-          return db.transaction(
-            (session) => claimNow(session, some, take),
+          const { leased, ...result } = await db.transaction(
+            (session) => claimNow(session, some, { floors, take }),
             (session, { claimed }) => isLeased(session, some, claimed),
           );
+          // Only after the commit, as in `queue/claim.ts`.
+          floors.note(some.lanes, idsOf(leased, some));
+          return result;
         },
         putOff: ({ id }, dueAt) => db.query(PUT_OFF, [id, dueAt]),
       });
@@ -47,16 +54,29 @@ const PUT_OFF = "UPDATE webhooks SET state = 'waiting', due_at = $2 WHERE id = $
 
 type Take = (events: readonly LeasedRow[]) => void;
 
+interface ClaimedNow {
+  readonly leased: readonly LeasedRow[];
+  readonly claimed: readonly ClaimedWebhook[];
+  readonly freed: readonly LaneRow[];
+}
+
 async function claimNow(
   session: Session,
   request: WebhookClaim,
-  take: Take,
-): Promise<{ readonly claimed: readonly ClaimedWebhook[]; readonly freed: readonly LaneRow[] }> {
-  const leased = await lease(session, request);
+  { floors, take }: { readonly floors: LaneFloors; readonly take: Take },
+): Promise<ClaimedNow> {
+  const starts = floors.startOf(request.lanes);
+  const leased = await floors.timed(request.lanes, () => lease(session, request, starts));
   take(leased);
   const bodies = await readBodies(session, leased, request);
   const gone = leased.filter(({ id }) => !bodies.has(id));
-  return { claimed: toClaimed(leased, bodies, request), freed: await remove(session, gone) };
+  return { leased, claimed: toClaimed(leased, bodies, request), freed: await remove(session, gone) };
+}
+
+/** The ids of the events of each lane. */
+function idsOf(leased: readonly LeasedRow[], { lanes }: WebhookClaim): readonly (readonly number[])[] {
+  const ofLane = Map.groupBy(leased, ({ index }) => index);
+  return lanes.map((_, index) => (ofLane.get(index + 1) ?? []).map(({ id }) => id));
 }
 
 /**
@@ -88,6 +108,7 @@ interface LeasedRow {
 async function lease(
   session: Session,
   { lanes, now, leaseMs, process }: WebhookClaim,
+  starts: readonly number[],
 ): Promise<readonly LeasedRow[]> {
   const of = (isNewestFirst: boolean) => {
     const chosen = [...lanes.entries()].filter(([, lane]) => (lane.isNewestFirst ?? false) === isNewestFirst);
@@ -99,6 +120,7 @@ async function lease(
       now + leaseMs,
       process ?? null,
       chosen.map(([index]) => index + 1),
+      chosen.map(([index]) => starts[index] ?? 0),
     ]);
   };
   const rows = [...(await of(false)), ...(await of(true))];
@@ -109,9 +131,10 @@ async function lease(
 const leaseSql = (
   order: "w.id" | "w.id DESC",
 ) => `UPDATE webhooks SET state = 'leased', due_at = $4, claim = claim + 1, holder = $5
-  FROM unnest($1::text[], $2::text[], $3::int[], $6::int[]) AS l (account_id, host, wanted, index)
+  FROM unnest($1::text[], $2::text[], $3::int[], $6::int[], $7::bigint[])
+      AS l (account_id, host, wanted, index, start)
     JOIN accounts a ON a.id = l.account_id, LATERAL (
-    SELECT w.id FROM webhooks w WHERE w.state = 'ready' AND w.lane = a.number || ' ' || l.host
+    SELECT w.id FROM webhooks w WHERE w.state = 'ready' AND w.lane = a.number || ' ' || l.host AND w.id > l.start
     ORDER BY ${order} LIMIT l.wanted FOR UPDATE SKIP LOCKED
   ) AS picked
   WHERE webhooks.id = ANY(ARRAY[picked.id])

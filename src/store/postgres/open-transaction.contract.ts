@@ -1,0 +1,78 @@
+/** A process at work while a transaction that stays open on the server keeps vacuum from removing the rows that are done. */
+import { until } from "../../../test/until.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { Store } from "../store.ts";
+import { type Driver, openDriver } from "./database/driver.ts";
+import { openFresh, openOther } from "./postgres-world.contract.ts";
+
+/** How long a look for rows seems to take. */
+export const LOOK_MS = 300;
+
+/** On whose clock each look at it takes so long. */
+export interface SlowClock extends Clock {
+  lookMs: number;
+  passedMs: number;
+}
+
+export interface SlowProcess {
+  readonly url: string;
+  readonly store: Store;
+  readonly clock: SlowClock;
+  /** Of another process. */
+  readonly driver: Driver;
+}
+
+/** Returns how many rows of the indexes of the table the process has read. */
+export async function behindOpenTransaction(
+  table: string,
+  run: (process: SlowProcess) => Promise<void>,
+): Promise<number> {
+  const { store: other, url } = await openFresh();
+  const driver = openDriver({ url, connections: 2 });
+  const read = await driver.hold(async (holder) => {
+    await holder.exec("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1 FROM jobs");
+    const [start] = await driver.query<{ now: string }>("SELECT now()::text AS now");
+    const before = await rowsRead(driver, table);
+    const clock = createSlowClock();
+    const store = await openOther(url, { clock });
+    await run({ url, store, clock, driver });
+    await store.close();
+    // What a connection has read is counted when it is gone.
+    await until(
+      () => driver.query(LATER, [start?.now ?? ""]),
+      ({ length }) => length === 0,
+    );
+    return (await rowsRead(driver, table)) - before;
+  });
+  await driver.close();
+  await other.close();
+  return read;
+}
+
+const LATER = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+  AND backend_start > $1::text::timestamptz`;
+
+async function rowsRead(driver: Driver, table: string): Promise<number> {
+  const [row] = await driver.query<{ read: number }>(
+    "SELECT sum(idx_tup_read)::bigint AS read FROM pg_stat_user_indexes WHERE relname = $1",
+    [table],
+  );
+  return row?.read ?? 0;
+}
+
+function createSlowClock(): SlowClock {
+  const clock = {
+    lookMs: LOOK_MS,
+    passedMs: 0,
+    now: Date.now,
+    monotonicMs() {
+      clock.passedMs += clock.lookMs;
+      return clock.passedMs;
+    },
+    after(delayMs: number, run: () => void) {
+      const timer = setTimeout(run, delayMs);
+      return () => clearTimeout(timer);
+    },
+  };
+  return clock;
+}
