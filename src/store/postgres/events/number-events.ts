@@ -5,8 +5,10 @@ import type { Notifier } from "../../notifier.ts";
 import { createPutOffRows, passOver } from "../../pass-over.ts";
 import type { EventFeed } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
+import { createFloor } from "../database/floor.ts";
 import { LOCKS } from "../database/lock-numbers.ts";
 import type { Database } from "../database/transactions.ts";
+import { createWholeLooks } from "../queue/whole-looks.ts";
 import { type Days, onDays } from "../retention/days.ts";
 
 export interface NumberingParts {
@@ -45,8 +47,9 @@ export function createNumberEvents(
     aheadOn = on;
     return rows;
   };
+  const waitingRows = createWaitingRows(db, clock);
   const numberSome = async (limit: number, take: (rows: readonly WaitingRow[]) => void) => {
-    const waiting = await db.query<WaitingRow>(WAITING, [limit, putOff.ids(clock.now())]);
+    const waiting = await waitingRows.find(limit, putOff.ids(clock.now()));
     if (waiting.length === 0 && aheadOn === servers) return 0;
     take(waiting);
     const times = waiting.map((row) => uuidTime(row.message_id) ?? 0);
@@ -54,6 +57,7 @@ export function createNumberEvents(
       await days.ensure(times);
       return number(waiting.map(({ id }) => id));
     });
+    waitingRows.reach(waiting);
     notifier.notify(numbered.flatMap((row) => row.id ?? []));
     return numbered.reduce((sum, row) => sum + row.events, 0);
   };
@@ -71,7 +75,35 @@ interface WaitingRow {
   readonly message_id: string;
 }
 
-const WAITING = `SELECT id, subject_id AS message_id FROM new_events WHERE id <> ALL($2::bigint[])
+/**
+ * A transaction that has written events ends within so long: its statements, and the pauses between them, may last 10 s each. One that
+ * took longer might have its events numbered behind later ones of the same message.
+ */
+const LAG_MS = 60_000;
+
+/** Finds events that wait, those that were written first: from the start, or, where that is slow, from what was numbered a minute ago. */
+function createWaitingRows(db: Database, clock: Clock) {
+  const wholeLooks = createWholeLooks(clock);
+  let floor = createFloor(clock, LAG_MS);
+  // A server that lacks the last transactions gives ids anew.
+  db.onOtherServer(() => {
+    floor = createFloor(clock, LAG_MS);
+  });
+  return {
+    find(limit: number, except: readonly number[]): Promise<readonly WaitingRow[]> {
+      const look = (behind: number) => db.query<WaitingRow>(WAITING, [limit, except, behind]);
+      if (!wholeLooks.isDue()) return look(floor.id());
+      wholeLooks.begin();
+      return wholeLooks.timed(() => look(0));
+    },
+    reach(rows: readonly WaitingRow[]): void {
+      const last = rows.at(-1);
+      if (last) floor.reach(last.id);
+    },
+  };
+}
+
+const WAITING = `SELECT id, subject_id AS message_id FROM new_events WHERE id > $3::bigint AND id <> ALL($2::bigint[])
   ORDER BY id LIMIT $1`;
 
 /** How long the server hears nothing from us before it ends the transaction, and with it the lock. */
