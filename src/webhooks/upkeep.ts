@@ -28,7 +28,7 @@ export function createOutboxUpkeep(deps: UpkeepDeps): Chores {
   const { clock, onError } = deps;
   const chores: readonly Chore[] = [
     { name: "stage webhooks", everyMs: STAGE_MS, run: (now) => stage(deps, now) },
-    { name: "poll webhooks", everyMs: POLL_MS, run: createPoll(deps) },
+    { name: "poll webhooks", everyMs: POLL_MS, run: createPoll(deps), isPatient: true },
   ];
   return createChores({ clock, chores, onError });
 }

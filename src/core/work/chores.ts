@@ -27,19 +27,22 @@ export interface ChoresOptions {
 
 export function createChores({ clock, chores, onError }: ChoresOptions): Chores {
   const stopping = new AbortController();
-  const turnedAt = new Map<string, number>();
+  /** When each is to run next; while it runs, as if that took no time. */
+  const dueAt = new Map<string, number>();
   let loops: readonly Promise<void>[] = [];
 
   const loop = async (chore: Chore) => {
     while (!stopping.signal.aborted) {
       const startedMs = clock.monotonicMs();
-      turnedAt.set(chore.name, startedMs);
+      dueAt.set(chore.name, startedMs + chore.everyMs);
       const moved = await chore.run(clock.now()).catch((error) => {
         onError(error, chore);
         return 0;
       });
-      const restMs = chore.isPatient ? clock.monotonicMs() - startedMs : 0;
-      await sleep(clock, moved > 0 ? restMs : chore.everyMs, stopping.signal);
+      const endedMs = clock.monotonicMs();
+      const restMs = Math.max(chore.isPatient ? endedMs - startedMs : 0, moved > 0 ? 0 : chore.everyMs);
+      dueAt.set(chore.name, endedMs + restMs);
+      await sleep(clock, restMs, stopping.signal);
     }
   };
 
@@ -49,9 +52,7 @@ export function createChores({ clock, chores, onError }: ChoresOptions): Chores 
     },
     stalled(ms) {
       const now = clock.monotonicMs();
-      return chores.flatMap(({ name, everyMs }) =>
-        now - (turnedAt.get(name) ?? now) > everyMs + ms ? [name] : [],
-      );
+      return chores.flatMap(({ name }) => (now - (dueAt.get(name) ?? now) > ms ? [name] : []));
     },
     async stop() {
       stopping.abort();
