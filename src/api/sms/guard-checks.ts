@@ -1,7 +1,8 @@
 /** The checks of a request's recipients, in sandbox and live accounts alike: allowed destinations and opt-outs. */
-import type { ErrorCollector, Summary } from "../../core/body/field-errors.ts";
+import type { ErrorCollector } from "../../core/body/field-errors.ts";
 import { readSetting, type StoredSettings } from "../../core/records/settings.ts";
 import { senderKey } from "../../core/suppressions/opt-out.ts";
+import { refuseNumbers } from "./refuse-numbers.ts";
 import type { CheckedSms, SmsCheck } from "./sms-checks.ts";
 
 const DESTINATIONS: SmsCheck = {
@@ -11,7 +12,7 @@ const DESTINATIONS: SmsCheck = {
     const prefixes = allowedPrefixes(sms.caller.settings);
     if (prefixes.length === 0) return;
     const isAllowed = (number: string) => prefixes.some((prefix) => number.startsWith(prefix));
-    report(sms, errors, {
+    refuseNumbers(sms, errors, {
       isRefused: (number) => !isAllowed(number),
       reason: `the account may only send to numbers that begin with ${prefixes.join(", ")} (allowed_destinations)`,
       summary: (bad, total) => `${bad} of ${total} numbers are not among those the account may send to`,
@@ -55,7 +56,7 @@ async function reportWhenFound(
 
 function reportOptedOut(optedOut: Numbers, { sms, whose }: Asked, errors: ErrorCollector): void {
   const out = new Set(optedOut);
-  report(sms, errors, {
+  refuseNumbers(sms, errors, {
     isRefused: (number) => out.has(number),
     reason: `has opted out of messages from ${whose}`,
     summary: (bad, total) => `${bad} of ${total} recipients have opted out of messages from ${whose}`,
@@ -71,23 +72,4 @@ function allowedPrefixes(settings: StoredSettings): readonly string[] {
     const digits = prefix.trim().replace(/^\+/, "");
     return digits === "" ? [] : [`+${digits}`];
   });
-}
-
-interface Refused {
-  readonly isRefused: (number: string) => boolean;
-  readonly reason: string;
-  readonly summary: Summary;
-}
-
-function report(
-  { request }: CheckedSms,
-  errors: ErrorCollector,
-  { isRefused, reason, summary }: Refused,
-): void {
-  const total = request.to.length;
-  for (const [index, number] of request.to.entries()) {
-    if (!isRefused(number)) continue;
-    if (request.isBatch) errors.addEntry("to", { index, total, at: `to.${index}`, reason, summary });
-    else errors.add("to", reason);
-  }
 }

@@ -15,6 +15,7 @@ import type { Directory } from "../records/directory.ts";
 import type { MaybePromise } from "../when-ready.ts";
 import { type FoundTemplates, findTemplates, templateFieldOf } from "./find-templates.ts";
 import { GUARD_CHECKS } from "./guard-checks.ts";
+import { refuseNumbers } from "./refuse-numbers.ts";
 import { REGISTRATION_CHECKS, TEMPLATE_CHECK } from "./registration-checks.ts";
 
 /** A request while it is checked: the records that the checks use, and what they have resolved so far. */
@@ -164,28 +165,21 @@ const ROUTE: SmsCheck = {
   name: "route",
   judge(sms, errors) {
     const { request, routes, template, caller, resolved } = sms;
-    const total = request.to.length;
     const asked = {
       accountId: caller.account.id,
       channel: "sms",
       sender: resolved?.from ?? request.from,
       category: template?.category,
     } as const;
-    sms.queues = request.to.map((destination, index) => {
-      const route = chooseRoute(routes, { ...asked, destination });
-      if (route) return route.id;
-      const entry = { index, total, at: `to.${index}`, reason: NO_ROUTE, summary: noRoutes };
-      if (request.isBatch) errors.addEntry("to", entry);
-      else errors.add("to", NO_ROUTE);
-      return "";
+    const queues = request.to.map((destination) => chooseRoute(routes, { ...asked, destination })?.id ?? "");
+    sms.queues = queues;
+    refuseNumbers(sms, errors, {
+      isRefused: (_number, index) => queues[index] === "",
+      reason: "no route of the account leads to this number",
+      summary: (bad, total) => `no route of the account leads to ${bad} of ${total} numbers`,
     });
   },
 };
-
-const NO_ROUTE = "no route of the account leads to this number";
-
-const noRoutes = (bad: number, total: number) =>
-  `no route of the account leads to ${bad} of ${total} numbers`;
 
 const SANDBOX_CHECKS: readonly SmsCheck[] = [VARIABLES, ...GUARD_CHECKS, SANDBOX_ROUTE];
 
