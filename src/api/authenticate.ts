@@ -1,9 +1,10 @@
-import { hash, timingSafeEqual } from "node:crypto";
+import { hash } from "node:crypto";
 import { isWellFormedApiKey, type KeyOwner } from "../core/records/api-key.ts";
 import { createFreshCache } from "../core/work/fresh-cache.ts";
 import type { HandlerDeps } from "./app-deps.ts";
 import { type ConsoleSessionDeps, createConsoleSessions } from "./console/console-sessions.ts";
 import { invalidAdminToken, invalidApiKey } from "./errors.ts";
+import { isSameSecret } from "./same-secret.ts";
 
 export interface Authenticator {
   /** The owner of the request's key; refuses missing, malformed, unknown and revoked keys, all alike. */
@@ -56,7 +57,7 @@ export function createAuthenticator(
       if (!headers.has("authorization") && (await sessions.of(headers))) return undefined;
       const token = bearerToken(headers.get("authorization"));
       const expected = await adminDigests.get("", () => store.access.adminTokenDigest());
-      if (!token || expected === undefined || !isSame(hash("sha256", token, "hex"), expected)) {
+      if (!token || expected === undefined || !isSameSecret(hash("sha256", token, "hex"), expected)) {
         throw invalidAdminToken();
       }
       return undefined;
@@ -85,9 +86,4 @@ function bearerToken(authorization: string | null): string | undefined {
   return authorization.startsWith("Bearer ") && !authorization.includes(" ", 7)
     ? authorization.slice(7)
     : BEARER.exec(authorization)?.[1];
-}
-
-function isSame(hex: string, otherHex: string): boolean {
-  const [a, b] = [Buffer.from(hex, "hex"), Buffer.from(otherHex, "hex")];
-  return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -1,5 +1,4 @@
 /** The callback URLs to which providers send receipts and inbound messages. The connector's kind reads their requests. */
-import { hash, timingSafeEqual } from "node:crypto";
 import Type from "typebox";
 import { type CallbackReading, type Callbacks, callbackPath, type Web } from "../channels/channel.ts";
 import { addressBlock } from "../core/network/address-block.ts";
@@ -15,6 +14,7 @@ import { callbackNotAuthenticated, notFound, validationFailed } from "./errors.t
 import { countRequest } from "./limits/count-request.ts";
 import type { Directory } from "./records/directory.ts";
 import { pathOf } from "./router.ts";
+import { isSameSecret } from "./same-secret.ts";
 
 /** SendGrid sends up to 768 KB of events at once, and drops events that were refused for a day. */
 const MAX_BYTES = 1024 * 1024;
@@ -117,19 +117,10 @@ function createFinder({ store, clock, connectorKinds = [] }: AppDeps): Finder {
     );
     const callbacks = connectorKinds.find(({ kind }) => kind === connector?.kind)?.callbacks;
     const expected = callbacks && connector?.secrets[callbacks.tokenSecret];
-    return connector && callbacks && expected && isSame(token, expected)
+    return connector && callbacks && expected && isSameSecret(token, expected)
       ? { connector, callbacks }
       : undefined;
   };
-}
-
-/** Compares digests: they have the same length, and the time taken tells nothing of the texts. */
-function isSame(given: string, expected: string): boolean {
-  return timingSafeEqual(digest(given), digest(expected));
-}
-
-function digest(text: string): Buffer {
-  return hash("sha256", text, "buffer");
 }
 
 async function publicUrlOf(directory: Directory): Promise<string | undefined> {

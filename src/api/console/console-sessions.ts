@@ -3,11 +3,12 @@
  * password and the round of the day: no process has to remember it, all processes know it, and a new password or a new round
  * ends every session.
  */
-import { createHmac, hash, timingSafeEqual } from "node:crypto";
+import { createHmac, hash } from "node:crypto";
 import { HOUR_MS } from "../../core/time/durations.ts";
 import { createFreshCache } from "../../core/work/fresh-cache.ts";
 import type { ConsoleSeal } from "../../store/store.ts";
 import type { HandlerDeps } from "../app-deps.ts";
+import { isSameSecret } from "../same-secret.ts";
 
 export interface ConsoleSessions {
   /** A new session for whoever knows the password; `undefined` for anybody else. */
@@ -55,7 +56,8 @@ export function createConsoleSessions({ store, clock, consoleKey }: ConsoleSessi
     async open(password) {
       const seal = await readSeal();
       const { passwordDigest: digest } = seal;
-      if (!consoleKey || digest === undefined || !isSame(hash("sha256", password, "hex"), digest)) return;
+      if (!consoleKey || digest === undefined || !isSameSecret(hash("sha256", password, "hex"), digest))
+        return;
       const expiresAt = clock.now() + SESSION_MS;
       return { cookie: cookieOf(expiresAt, seal, consoleKey), expiresAt };
     },
@@ -65,7 +67,7 @@ export function createConsoleSessions({ store, clock, consoleKey }: ConsoleSessi
       const expiresAt = Number.parseInt(cookie ?? "", 10);
       if (!consoleKey || cookie === undefined || !(expiresAt > clock.now())) return;
       const isOf = (seal: ConsoleSeal) =>
-        seal.passwordDigest !== undefined && isSame(cookie, cookieOf(expiresAt, seal, consoleKey));
+        seal.passwordDigest !== undefined && isSameSecret(cookie, cookieOf(expiresAt, seal, consoleKey));
       if (isOf(await seals.get("", readSeal))) return { cookie, expiresAt };
       // Whoever has just signed in with a new password is let in, also where the one before was read a moment ago.
       seals.forget();
@@ -77,9 +79,4 @@ export function createConsoleSessions({ store, clock, consoleKey }: ConsoleSessi
 function readCookie(header: string | null, name: string): string | undefined {
   const pairs = (header ?? "").split(";").map((pair) => pair.trim());
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
-}
-
-function isSame(text: string, other: string): boolean {
-  const [a, b] = [Buffer.from(text), Buffer.from(other)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }
