@@ -80,12 +80,12 @@ export const unsupportedEncoding = () =>
 
 export const idempotencyKeyReused = () => new Refusal(422, "idempotency key reused with a different body");
 
-export const tooManyRequests = (retryAfterSeconds: number) =>
-  new Refusal(429, "too many requests", { headers: { "Retry-After": String(retryAfterSeconds) } });
-
-/** A sending limit of the account is used up, for the whole account or for one recipient; `details` names the limit. */
-export const overLimit = (retryAfterSeconds: number, details: FieldErrors) =>
-  new Refusal(429, "too many requests", { headers: { "Retry-After": String(retryAfterSeconds) }, details });
+/** `details`: names the sending limit of the account that is used up, for the whole account or for one recipient. */
+export const tooManyRequests = (retryAfterSeconds: number, details?: FieldErrors) =>
+  new Refusal(429, "too many requests", {
+    headers: { "Retry-After": String(retryAfterSeconds) },
+    ...(details && { details }),
+  });
 
 /** Nothing was accepted, and the same request may work later. */
 export const serviceUnavailable = () =>

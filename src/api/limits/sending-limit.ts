@@ -14,7 +14,7 @@ import { parsePhoneNumber } from "../../core/sms/phone-number.ts";
 import { segmentSms } from "../../core/sms/sms-segments.ts";
 import { renderSms, type SmsToRender } from "../../core/sms/sms-text.ts";
 import type { Call } from "../endpoint.ts";
-import { overLimit, type Refusal } from "../errors.ts";
+import { type Refusal, tooManyRequests } from "../errors.ts";
 
 /** What the store judges the request by; `undefined` if the account has no limits. */
 export function limitedRequest(
@@ -47,7 +47,7 @@ export function overSendingLimit(
   { now, body }: Pick<Call, "now" | "body">,
 ): Refusal {
   const waitSeconds = Math.max(1, Math.ceil((refusal.until - now) / 1_000));
-  return overLimit(waitSeconds, detailsOf(refusal, tally, body?.json.to));
+  return tooManyRequests(waitSeconds, detailsOf(refusal, tally, body?.json.to));
 }
 
 /** Under `to`, and for each number of a batch that is at its limit under `to.N`. */
