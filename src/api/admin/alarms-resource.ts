@@ -3,7 +3,7 @@ import { ALARM_NAMES, type Alarm } from "../../core/alarms/alarm.ts";
 import { toIso } from "../../core/time/timestamp.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
-import { adminPath } from "./record-plan.ts";
+import { adminOnly, adminPath } from "./record-plan.ts";
 
 /** The alarms: conditions that an operator has to deal with. */
 export function alarmEndpoints({
@@ -12,12 +12,11 @@ export function alarmEndpoints({
 }: Pick<AdminDeps, "alarms" | "process">): readonly Endpoint[] {
   return [
     {
+      ...adminOnly("alarms"),
       method: "GET",
       path: adminPath("alarms"),
       operation: "listAlarms",
       summary: "List the alarms raised in the process that answers, oldest first",
-      tag: "Admin: alarms",
-      auth: "admin",
       responses: { 200: { description: "All of them", schema: Alarms } },
       handle: () => Response.json({ ...toList(alarms()), process }),
     },

@@ -4,7 +4,7 @@ import { makeConsolePassword } from "../../core/records/console-password.ts";
 import { withoutCookie } from "../console/session-endpoints.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
-import { adminPath } from "./record-plan.ts";
+import { adminOnly, adminPath } from "./record-plan.ts";
 
 /** Enough that no round is ever the same as one before. */
 const ROUND_BYTES = 16;
@@ -17,12 +17,11 @@ export function consolePasswordEndpoints({
 }: Pick<AdminDeps, "store" | "randomBytes" | "consoleKey">): readonly Endpoint[] {
   return [
     {
+      ...adminOnly("console"),
       method: "POST",
       path: adminPath("console-password"),
       operation: "makeConsolePassword",
       summary: "Make a new password for the web console; all its sessions end within a second",
-      tag: "Admin: console",
-      auth: "admin",
       responses: {
         200: { description: "Shown only now", schema: Type.Object({ console_password: Type.String() }) },
       },
@@ -33,12 +32,11 @@ export function consolePasswordEndpoints({
       },
     },
     {
+      ...adminOnly("console"),
       method: "DELETE",
       path: adminPath("sessions"),
       operation: "endConsoleSessions",
       summary: "End all sessions of the web console, within a second; its password stays",
-      tag: "Admin: console",
-      auth: "admin",
       responses: { 204: { description: "They end; so does that of the caller" } },
       async handle({ headers }) {
         await store.access.setConsoleSeal({ round: Buffer.from(randomBytes(ROUND_BYTES)).toString("hex") });

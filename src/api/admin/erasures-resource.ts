@@ -24,7 +24,7 @@ import { shownFields, shownTime } from "./shown-fields.ts";
 export function erasureEndpoints(deps: AdminDeps): readonly Endpoint[] {
   return [
     {
-      ...adminOnly("erasure"),
+      ...adminOnly("erasures"),
       method: "POST",
       path: adminPath("erasures"),
       operation: "createErasure",
@@ -37,7 +37,7 @@ export function erasureEndpoints(deps: AdminDeps): readonly Endpoint[] {
     },
     listErasures(deps),
     {
-      ...adminOnly("erasure"),
+      ...adminOnly("erasures"),
       method: "GET",
       path: adminPath("erasures/{id}"),
       operation: "getErasure",
@@ -55,7 +55,7 @@ export function erasureEndpoints(deps: AdminDeps): readonly Endpoint[] {
 function listErasures(deps: AdminDeps): Endpoint {
   const { erasures } = deps.store;
   return {
-    ...adminOnly("erasure"),
+    ...adminOnly("erasures"),
     method: "GET",
     path: adminPath("erasures"),
     operation: "listErasures",

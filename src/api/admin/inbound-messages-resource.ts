@@ -11,7 +11,7 @@ import { answerPage, pageSchema } from "../lists/answer-page.ts";
 import type { AdminDeps } from "./admin-deps.ts";
 import { accountNamed, accountOfQuery, readDraft, sealDraft } from "./draft.ts";
 import { givenFields } from "./given-fields.ts";
-import { ADMIN_MAX_BYTES, adminPath, bodyOf } from "./record-plan.ts";
+import { ADMIN_MAX_BYTES, adminOnly, adminPath, bodyOf } from "./record-plan.ts";
 
 /** Inbound SMS of any account, and a way to simulate one in a sandbox account. */
 export function inboundMessageEndpoints(deps: AdminDeps): readonly Endpoint[] {
@@ -20,13 +20,12 @@ export function inboundMessageEndpoints(deps: AdminDeps): readonly Endpoint[] {
 
 function listInbound({ store }: AdminDeps): Endpoint {
   return {
+    ...adminOnly("inbound"),
     method: "GET",
     path: adminPath("inbound-messages"),
     operation: "listInboundMessages",
     summary:
       "List the inbound SMS of the last 7 days, newest first: of an account, or to numbers of no account",
-    tag: "Admin: inbound",
-    auth: "admin",
     query: {
       account_id: Type.Optional(
         Type.String({ description: "Absent: messages to numbers that belong to no account" }),
@@ -60,12 +59,11 @@ const written = Type.Object({
 /** For trying an account's webhook, list and stop words without a handset. */
 function receiveInSandbox({ store, newId }: AdminDeps): Endpoint {
   return {
+    ...adminOnly("sandbox"),
     method: "POST",
     path: adminPath("sandbox/inbound"),
     operation: "receiveInSandbox",
     summary: "Simulate an inbound SMS for a sandbox account",
-    tag: "Admin: sandbox",
-    auth: "admin",
     request: { schema: written, maxBytes: ADMIN_MAX_BYTES },
     responses: {
       201: { description: "Received", schema: Type.Object({ message_id: Type.String() }) },

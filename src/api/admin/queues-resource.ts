@@ -2,7 +2,7 @@ import Type from "typebox";
 import type { QueueBacklog } from "../../store/store.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { AdminDeps } from "./admin-deps.ts";
-import { adminPath } from "./record-plan.ts";
+import { adminOnly, adminPath } from "./record-plan.ts";
 import { shownTime } from "./shown-fields.ts";
 
 /** Counting costs, and from here on it makes no difference to whoever looks. */
@@ -12,12 +12,11 @@ const COUNTED = 10_000;
 export function queueEndpoints({ store }: Pick<AdminDeps, "store">): readonly Endpoint[] {
   return [
     {
+      ...adminOnly("messages"),
       method: "GET",
       path: adminPath("queues"),
       operation: "listQueues",
       summary: "List the queues, with how many messages are ready to be sent and since when",
-      tag: "Admin: messages",
-      auth: "admin",
       responses: { 200: { description: "All of them", schema: Type.Object({ data: Type.Array(shown) }) } },
       handle: async () => Response.json({ data: (await store.queue.backlog(COUNTED)).map(toResource) }),
     },

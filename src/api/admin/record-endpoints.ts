@@ -17,6 +17,7 @@ import {
   adminPath,
   bodyOf,
   MISSING,
+  pluralOf,
   type RecordPlan,
   recordOf,
   shownNames,
@@ -91,7 +92,7 @@ export function createEndpoint<K extends RecordKind, S extends TObject>(
   creation: Creation<K, S>,
 ): Endpoint {
   return {
-    ...adminOnly(plan.noun),
+    ...adminOnly(pluralOf(plan.noun)),
     method: "POST",
     path: adminPath(plan.path),
     operation: `create${plan.operation}`,
@@ -128,7 +129,7 @@ export async function storeNew<K extends RecordKind>(
 
 export function showEndpoint<K extends RecordKind>(deps: AdminDeps, plan: RecordPlan<K>): Endpoint {
   return {
-    ...adminOnly(plan.noun),
+    ...adminOnly(pluralOf(plan.noun)),
     method: "GET",
     path: adminPath(`${plan.path}/{id}`),
     operation: `get${plan.operation}`,
@@ -159,7 +160,7 @@ export function updateEndpoint<K extends RecordKind, S extends TObject>(
     return Response.json(await shownRecord(plan, await changeRecord(deps, plan, { current, toChanges })));
   };
   return {
-    ...adminOnly(plan.noun),
+    ...adminOnly(pluralOf(plan.noun)),
     method: "PATCH",
     path: adminPath(`${plan.path}/{id}`),
     operation: `update${plan.operation}`,
@@ -222,7 +223,7 @@ export function deleteEndpoint<K extends RecordKind>(
   removal: Removal<K> = {},
 ): Endpoint {
   return {
-    ...adminOnly(plan.noun),
+    ...adminOnly(pluralOf(plan.noun)),
     method: "DELETE",
     path: adminPath(`${plan.path}/{id}`),
     operation: `delete${plan.operation}`,

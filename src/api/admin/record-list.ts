@@ -18,7 +18,7 @@ import { adminOnly, adminPath, pluralOf, type RecordPlan, shownRecord, shownSche
 export function listEndpoint<K extends RecordKind>(deps: AdminDeps, plan: RecordPlan<K>): Endpoint {
   const filters = filtersSchema(plan);
   return {
-    ...adminOnly(plan.noun),
+    ...adminOnly(pluralOf(plan.noun)),
     method: "GET",
     path: adminPath(plan.path),
     operation: `list${pluralOf(plan.operation)}`,

@@ -46,8 +46,9 @@ export function adminPath(path: string): string {
   return `/admin/v1/${path}`;
 }
 
-export function adminOnly(noun: string) {
-  return { auth: "admin", tag: `Admin: ${pluralOf(noun)}` } as const;
+/** For operators only. `topic`: under which the API reference has the endpoint. */
+export function adminOnly(topic: string) {
+  return { auth: "admin", tag: `Admin: ${topic}` } as const;
 }
 
 /** `push apps`, `DLT entities`; also of operation ids. */

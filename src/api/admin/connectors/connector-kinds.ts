@@ -3,7 +3,7 @@ import type { ConnectorKind } from "../../../channels/channel.ts";
 import { CHANNELS } from "../../../core/messages/message.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import type { AdminDeps } from "../admin-deps.ts";
-import { adminPath } from "../record-plan.ts";
+import { adminOnly, adminPath } from "../record-plan.ts";
 
 /** Tells what connectors there may be, and the fields of each kind: the command line and the console make their forms of it. */
 export function kindsEndpoint(deps: AdminDeps): Endpoint {
@@ -16,8 +16,7 @@ export function kindsEndpoint(deps: AdminDeps): Endpoint {
   }));
   const anySchema: TSchema = Type.Object({}, { additionalProperties: true });
   return {
-    auth: "admin",
-    tag: "Admin: connectors",
+    ...adminOnly("connectors"),
     method: "GET",
     path: adminPath("connector-kinds"),
     operation: "listConnectorKinds",

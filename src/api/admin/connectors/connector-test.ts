@@ -3,13 +3,12 @@ import type { Endpoint } from "../../endpoint.ts";
 import { validationFailed } from "../../errors.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { isDomain, NOT_A_DOMAIN } from "../domains/domain-name.ts";
-import { adminPath, MISSING, recordOf } from "../record-plan.ts";
+import { adminOnly, adminPath, MISSING, recordOf } from "../record-plan.ts";
 
 /** Tries a connector without sending anything. */
 export function testEndpoint(deps: AdminDeps): Endpoint {
   return {
-    auth: "admin",
-    tag: "Admin: connectors",
+    ...adminOnly("connectors"),
     method: "POST",
     path: adminPath("connectors/{id}/test"),
     operation: "testConnector",

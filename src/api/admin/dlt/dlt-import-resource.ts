@@ -16,7 +16,7 @@ const MAX_BYTES = 8 * 1024 * 1024;
 export function dltImportEndpoints(deps: AdminDeps): readonly Endpoint[] {
   return [
     {
-      ...adminOnly("DLT import"),
+      ...adminOnly("DLT imports"),
       method: "POST",
       path: adminPath("dlt/import"),
       operation: "importDlt",

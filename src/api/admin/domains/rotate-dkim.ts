@@ -17,7 +17,7 @@ import { newDkimPair } from "./dkim-pair.ts";
 /** Makes new DKIM keys for a domain. */
 export function rotateEndpoint(deps: AdminDeps, plan: RecordPlan<"domains">): Endpoint {
   return {
-    ...adminOnly("domain"),
+    ...adminOnly("domains"),
     method: "POST",
     path: adminPath("domains/{id}/rotate-dkim"),
     operation: "rotateDkim",

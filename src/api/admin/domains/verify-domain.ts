@@ -20,7 +20,7 @@ export function verifyEndpoint(deps: AdminDeps, plan: RecordPlan<"domains">): En
     problem: Type.Optional(Type.String()),
   });
   return {
-    ...adminOnly("domain"),
+    ...adminOnly("domains"),
     method: "POST",
     path: adminPath("domains/{id}/verify"),
     operation: "verifyDomain",

@@ -11,7 +11,7 @@ import { toMessageResource } from "../../messages/message-resource.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { accountOfQuery } from "../draft.ts";
 import { PAGE_QUERY } from "../page.ts";
-import { adminPath } from "../record-plan.ts";
+import { adminOnly, adminPath } from "../record-plan.ts";
 import { readChannel } from "./channel-filter.ts";
 
 /** Any account's messages, for operators. */
@@ -82,7 +82,7 @@ function toResource(message: StoredMessage) {
   return { channel, ...toMessageResource(message), error };
 }
 
-const shared = { method: "GET", tag: "Admin: messages", auth: "admin" } as const;
+const shared = { ...adminOnly("messages"), method: "GET" } as const;
 
 const shown = Type.Object(
   {

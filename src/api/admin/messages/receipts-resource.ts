@@ -8,18 +8,17 @@ import { validationFailed } from "../../errors.ts";
 import { answerPage, pageSchema } from "../../lists/answer-page.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { ORDERED_PAGE_QUERY, readOrderedPage } from "../page.ts";
-import { adminPath } from "../record-plan.ts";
+import { adminOnly, adminPath } from "../record-plan.ts";
 
 /** Parked receipts, which match no message: they show how a connector's id settings have to be corrected. */
 export function receiptEndpoints({ store }: AdminDeps): readonly Endpoint[] {
   return [
     {
+      ...adminOnly("messages"),
       method: "GET",
       path: adminPath("receipts/parked"),
       operation: "listParkedReceipts",
       summary: "List the receipts that match no message (yet)",
-      tag: "Admin: messages",
-      auth: "admin",
       query: {
         connector_id: Type.Optional(Type.String({ format: "uuid" })),
         ...ORDERED_PAGE_QUERY,

@@ -11,7 +11,7 @@ import { restorePlus } from "../../lists/restore-plus.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { accountOfQuery } from "../draft.ts";
 import { ORDERED_PAGE_QUERY, readOrderedPage } from "../page.ts";
-import { adminPath } from "../record-plan.ts";
+import { adminOnly, adminPath } from "../record-plan.ts";
 import { shownFields } from "../shown-fields.ts";
 import { CHANNEL_FILTER, readChannel } from "./channel-filter.ts";
 
@@ -19,12 +19,11 @@ import { CHANNEL_FILTER, readChannel } from "./channel-filter.ts";
 export function sandboxMessageEndpoints({ store }: AdminDeps): readonly Endpoint[] {
   return [
     {
+      ...adminOnly("sandbox"),
       method: "GET",
       path: adminPath("sandbox/messages"),
       operation: "listSandboxMessages",
       summary: "List what sandbox accounts have sent, as it would have been transmitted",
-      tag: "Admin: sandbox",
-      auth: "admin",
       query: {
         account_id: text,
         message_id: text,

@@ -13,7 +13,7 @@ import { messageNotFound } from "../../errors.ts";
 import { entryError } from "../../messages/message-events.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { accountOfQuery } from "../draft.ts";
-import { adminPath } from "../record-plan.ts";
+import { adminOnly, adminPath } from "../record-plan.ts";
 import { CHANNEL_FILTER, readChannel } from "./channel-filter.ts";
 
 /** A message's history, attempts and receipts included, for operators. */
@@ -65,7 +65,7 @@ interface Whose {
   readonly channel: ChannelName | undefined;
 }
 
-const shared = { method: "GET", tag: "Admin: messages", auth: "admin" } as const;
+const shared = { ...adminOnly("messages"), method: "GET" } as const;
 
 const shown = Type.Object({
   position: Type.Integer(),

@@ -12,6 +12,7 @@ import { showEndpoint, storeNew, updateEndpoint } from "../record-endpoints.ts";
 import { listEndpoint } from "../record-list.ts";
 import {
   ADMIN_MAX_BYTES,
+  adminOnly,
   adminPath,
   bodyOf,
   MISSING,
@@ -61,7 +62,7 @@ export function keyEndpoints(deps: AdminDeps): readonly Endpoint[] {
   ];
 }
 
-const shared = { auth: "admin", tag: "Admin: API keys" } as const;
+const shared = adminOnly("API keys");
 
 const shown = Type.Object({
   account_id: shownFields.account_id,

@@ -14,7 +14,7 @@ import type { Call, Endpoint } from "../../endpoint.ts";
 import { notFound, validationFailed } from "../../errors.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { accountNamed, noSuchAccount } from "../draft.ts";
-import { ADMIN_MAX_BYTES, adminPath, bodyOf } from "../record-plan.ts";
+import { ADMIN_MAX_BYTES, adminOnly, adminPath, bodyOf } from "../record-plan.ts";
 import { unknownFields } from "../unknown-fields.ts";
 
 /** Settings of the instance, or with `?account_id=` of one account, whose own override the instance's. */
@@ -86,8 +86,7 @@ function oneSetting(deps: AdminDeps): readonly Endpoint[] {
 }
 
 const shared = {
-  auth: "admin",
-  tag: "Admin: settings",
+  ...adminOnly("settings"),
   query: { account_id: Type.Optional(Type.String({ description: "Absent: the instance" })) },
 } as const satisfies Pick<Endpoint, "auth" | "tag" | "query">;
 

@@ -47,7 +47,7 @@ const ImportReport = Type.Object({
 export function suppressionImportEndpoints(deps: AdminDeps): readonly Endpoint[] {
   return [
     {
-      ...adminOnly("suppression"),
+      ...adminOnly("suppressions"),
       method: "POST",
       path: adminPath("suppressions/import"),
       operation: "importSuppressions",

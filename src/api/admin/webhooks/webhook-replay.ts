@@ -8,10 +8,9 @@ import { conflict, notFound } from "../../errors.ts";
 import { NO_CURSOR } from "../../lists/answer-page.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { accountNamed, type Draft, readDraft, sealDraft } from "../draft.ts";
-import { ADMIN_MAX_BYTES, adminPath, bodyOf } from "../record-plan.ts";
+import { ADMIN_MAX_BYTES, adminOnly, adminPath, bodyOf } from "../record-plan.ts";
 import { shownFields } from "../shown-fields.ts";
 import { isWebhookCursor, parseWebhookId, shownAttempt, toShownAttempt } from "./webhook-shapes.ts";
-import { ofWebhooks } from "./webhooks-resource.ts";
 
 /** Delivers events again that were delivered or have failed, and tries a URL. */
 export function webhookReplayEndpoints(deps: AdminDeps): readonly Endpoint[] {
@@ -31,7 +30,7 @@ const replayed = Type.Object({
 
 function replayOne({ store }: AdminDeps): Endpoint {
   return {
-    ...ofWebhooks,
+    ...adminOnly("webhooks"),
     method: "POST",
     path: adminPath("webhooks/{id}/replay"),
     operation: "replayWebhook",
@@ -63,7 +62,7 @@ const selection = Type.Object({
 
 function replayMany({ store }: AdminDeps): Endpoint {
   return {
-    ...ofWebhooks,
+    ...adminOnly("webhooks"),
     method: "POST",
     path: adminPath("webhooks/replay"),
     operation: "replayWebhooks",
@@ -121,7 +120,7 @@ const target = Type.Object({
 
 function testUrl({ store, newId, testWebhook }: AdminDeps): Endpoint {
   return {
-    ...ofWebhooks,
+    ...adminOnly("webhooks"),
     method: "POST",
     path: adminPath("webhooks/test"),
     operation: "testWebhook",

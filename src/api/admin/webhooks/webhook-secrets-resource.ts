@@ -9,7 +9,7 @@ import { conflict, validationFailed } from "../../errors.ts";
 import { readTime } from "../../lists/read-time.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { accountOfQuery, noSuchAccount } from "../draft.ts";
-import { adminPath } from "../record-plan.ts";
+import { adminOnly, adminPath } from "../record-plan.ts";
 import { shownFields } from "../shown-fields.ts";
 
 /** The secrets that sign an account's webhooks. Shown in full: receivers need them to check signatures. */
@@ -92,8 +92,7 @@ export function makeWebhookSecret(randomBytes: RandomBytes): string {
 }
 
 const shared = {
-  auth: "admin",
-  tag: "Admin: webhooks",
+  ...adminOnly("webhooks"),
   query: { account_id: Type.String() },
   responses: {
     200: {

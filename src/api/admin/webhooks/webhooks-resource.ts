@@ -18,7 +18,7 @@ import { readTime } from "../../lists/read-time.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { accountOfQuery } from "../draft.ts";
 import { ORDERED_PAGE_QUERY, type OrderedPage, readOrderedPage } from "../page.ts";
-import { adminPath } from "../record-plan.ts";
+import { adminOnly, adminPath } from "../record-plan.ts";
 import { shownFields } from "../shown-fields.ts";
 import {
   isWebhookCursor,
@@ -35,14 +35,12 @@ export function webhookEndpoints(deps: AdminDeps): readonly Endpoint[] {
   return [listEvents(deps), findEvent(deps), listAttempts(deps), listHosts(deps)];
 }
 
-export const ofWebhooks = { tag: "Admin: webhooks", auth: "admin" } as const;
-
 const text = Type.Optional(Type.String());
 const time = Type.Optional(Type.String({ format: "date-time" }));
 
 function listEvents({ store }: AdminDeps): Endpoint {
   return {
-    ...ofWebhooks,
+    ...adminOnly("webhooks"),
     method: "GET",
     path: adminPath("webhooks"),
     operation: "listWebhooks",
@@ -115,7 +113,7 @@ async function readEvents(
 
 function findEvent({ store }: AdminDeps): Endpoint {
   return {
-    ...ofWebhooks,
+    ...adminOnly("webhooks"),
     method: "GET",
     path: adminPath("webhooks/{id}"),
     operation: "findWebhook",
@@ -140,7 +138,7 @@ function findEvent({ store }: AdminDeps): Endpoint {
 
 function listAttempts({ store }: AdminDeps): Endpoint {
   return {
-    ...ofWebhooks,
+    ...adminOnly("webhooks"),
     method: "GET",
     path: adminPath("webhooks/{id}/attempts"),
     operation: "listWebhookAttempts",
@@ -176,7 +174,7 @@ const shownHosts = Type.Object({
 
 function listHosts({ pausedWebhookHosts }: AdminDeps): Endpoint {
   return {
-    ...ofWebhooks,
+    ...adminOnly("webhooks"),
     method: "GET",
     path: adminPath("webhooks/hosts"),
     operation: "listPausedWebhookHosts",
