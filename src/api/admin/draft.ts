@@ -121,6 +121,14 @@ export async function accountOfQuery(records: Records, query: URLSearchParams): 
   return account;
 }
 
+/** The same if the query has the parameter at all. */
+export async function accountOfQueryIfAny(
+  records: Records,
+  query: URLSearchParams,
+): Promise<Account | undefined> {
+  return query.has("account_id") ? accountOfQuery(records, query) : undefined;
+}
+
 function refuseUnstorable(value: unknown, field: string, errors: ErrorCollector): void {
   if (typeof value === "string" && !isStorable(value)) errors.add(field, NOT_STORABLE);
   // Of an id that was written as a number, another one would be stored.

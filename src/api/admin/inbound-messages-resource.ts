@@ -9,7 +9,7 @@ import { INBOUND_QUERY, readInboundQuery } from "../inbound/inbound-query.ts";
 import { InboundRow } from "../inbound/inbound-resource.ts";
 import { answerPage, pageSchema } from "../lists/answer-page.ts";
 import type { AdminDeps } from "./admin-deps.ts";
-import { accountNamed, accountOfQuery, readDraft, sealDraft } from "./draft.ts";
+import { accountNamed, accountOfQueryIfAny, readDraft, sealDraft } from "./draft.ts";
 import { givenFields } from "./given-fields.ts";
 import { ADMIN_MAX_BYTES, adminOnly, adminPath, bodyOf } from "./record-plan.ts";
 
@@ -35,7 +35,7 @@ function listInbound({ store }: AdminDeps): Endpoint {
     responses: { 200: { description: "A page of them", schema: pageSchema(InboundRow, "cursor") } },
     async handle({ query, now }) {
       const asked = readInboundQuery(query, now);
-      const account = query.has("account_id") ? await accountOfQuery(store.records, query) : undefined;
+      const account = await accountOfQueryIfAny(store.records, query);
       const accountId = account?.id ?? null;
       return answerPage({ ...asked, accountId }, store.inbound.list, toRow);
     },

@@ -9,7 +9,7 @@ import type { Endpoint } from "../../endpoint.ts";
 import { answerPage, pageSchema } from "../../lists/answer-page.ts";
 import { restorePlus } from "../../lists/restore-plus.ts";
 import type { AdminDeps } from "../admin-deps.ts";
-import { accountOfQuery } from "../draft.ts";
+import { accountOfQueryIfAny } from "../draft.ts";
 import { ORDERED_PAGE_QUERY, readOrderedPage } from "../page.ts";
 import { adminOnly, adminPath } from "../record-plan.ts";
 import { shownFields } from "../shown-fields.ts";
@@ -41,8 +41,8 @@ export function sandboxMessageEndpoints({ store }: AdminDeps): readonly Endpoint
       },
       async handle({ query }) {
         const page = readOrderedPage(query);
-        if (query.has("account_id")) await accountOfQuery(store.records, query);
-        const filters = readFilters(query);
+        const account = await accountOfQueryIfAny(store.records, query);
+        const filters = { ...readFilters(query), ...present({ accountId: account?.id }) };
         return answerPage(page, (wanted) => store.sandbox.list({ ...filters, ...wanted }), toResource);
       },
     },
@@ -96,10 +96,9 @@ function toResource({ id, accountId, messageId, channel, to, receivedAt, rendere
   };
 }
 
-function readFilters(query: URLSearchParams): Omit<SandboxQuery, "order" | "after" | "limit"> {
+function readFilters(query: URLSearchParams): Pick<SandboxQuery, "messageId" | "to" | "channel"> {
   const to = query.get("to");
   return present({
-    accountId: query.get("account_id")?.toLowerCase(),
     messageId: query.get("message_id")?.toLowerCase(),
     to: to === null ? undefined : restorePlus(to),
     channel: readChannel(query),

@@ -12,7 +12,7 @@ import type { Endpoint } from "../../endpoint.ts";
 import { messageNotFound } from "../../errors.ts";
 import { entryError } from "../../messages/message-events.ts";
 import type { AdminDeps } from "../admin-deps.ts";
-import { accountOfQuery } from "../draft.ts";
+import { accountOfQuery, accountOfQueryIfAny } from "../draft.ts";
 import { adminOnly, adminPath } from "../record-plan.ts";
 import { CHANNEL_FILTER, readChannel } from "./channel-filter.ts";
 
@@ -38,7 +38,7 @@ export function timelineEndpoints({ store }: AdminDeps): readonly Endpoint[] {
       async handle({ query, params: { id = "" } }) {
         const channel = readChannel(query);
         if (!isUuid(id)) throw messageNotFound();
-        const account = query.has("account_id") ? await accountOfQuery(store.records, query) : undefined;
+        const account = await accountOfQueryIfAny(store.records, query);
         return answer(id, { accountId: account?.id, channel });
       },
     },

@@ -16,7 +16,7 @@ import { notFound, validationFailed } from "../../errors.ts";
 import { pageSchema } from "../../lists/answer-page.ts";
 import { readTime } from "../../lists/read-time.ts";
 import type { AdminDeps } from "../admin-deps.ts";
-import { accountOfQuery } from "../draft.ts";
+import { accountOfQuery, accountOfQueryIfAny } from "../draft.ts";
 import { ORDERED_PAGE_QUERY, type OrderedPage, readOrderedPage } from "../page.ts";
 import { adminOnly, adminPath } from "../record-plan.ts";
 import { shownFields } from "../shown-fields.ts";
@@ -71,7 +71,7 @@ function listEvents({ store }: AdminDeps): Endpoint {
         const { events, next } = await readEvents({ store }, { ...filters, accountId }, page);
         return Response.json({ data: events.map(toShownEvent), next });
       }
-      const account = query.has("account_id") ? await accountOfQuery(store.records, query) : undefined;
+      const account = await accountOfQueryIfAny(store.records, query);
       const events = await store.outbox.ofMessage(messageId);
       const selection = { ...filters, ...(account && { accountId: account.id }) };
       const wanted = events.filter((event) => isSelected(event, selection));
