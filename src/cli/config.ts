@@ -116,12 +116,15 @@ export function readDataTarget(env: Environment): DataTarget {
 }
 
 /** The environment of commands that talk to a server. */
-export function readAdminTarget(env: Environment): {
+export interface AdminTarget {
   readonly url?: string;
   readonly token?: string;
   readonly apiKey?: string;
+  /** Absolute. May hold the `sandbox.json` of a server on this machine. */
   readonly dataFolder: string;
-} {
+}
+
+export function readAdminTarget(env: Environment): AdminTarget {
   return {
     ...(env.POSTRIDER_URL && { url: env.POSTRIDER_URL }),
     ...(env.POSTRIDER_ADMIN_TOKEN && { token: env.POSTRIDER_ADMIN_TOKEN }),

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { AdminTarget } from "../config.ts";
 import type { Terminal } from "../terminal.ts";
 import type { CommandLine } from "./command-line.ts";
 import { addConnectorCommands } from "./connector-commands.ts";
@@ -6,7 +7,6 @@ import { addConsoleCommands } from "./console-commands.ts";
 import { addDltCommands } from "./dlt-commands.ts";
 import { addDomainCommands } from "./domain-commands.ts";
 import { addErasureCommands } from "./erasure-commands.ts";
-import type { AdminTarget } from "./find-server.ts";
 import { ALARMS, addListedNoun, INBOUND, QUEUES } from "./listed-nouns.ts";
 import { addMessageCommands } from "./message-commands.ts";
 import { addNounCommands } from "./noun-commands.ts";

@@ -1,10 +1,11 @@
 /** What all commands share: their options, the connection to the server, and how answers and failures are printed. */
 import { type AddHelpTextContext, type Command, type CommanderError, Option } from "commander";
 import { CommandFailure, UsageFailure } from "../command-failure.ts";
+import type { AdminTarget } from "../config.ts";
 import type { Terminal } from "../terminal.ts";
 import { type AdminClient, createAdminClient } from "./admin-client.ts";
 import { COMMAND_HELP } from "./command-help.ts";
-import { type AdminTarget, findServer } from "./find-server.ts";
+import { findServer } from "./find-server.ts";
 import { namedAsOption } from "./flag-names.ts";
 import { refuseMissing } from "./needed-options.ts";
 import { formatTable, toCell, toJson, toLines } from "./table.ts";

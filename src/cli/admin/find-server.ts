@@ -1,17 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CommandFailure } from "../command-failure.ts";
+import type { AdminTarget } from "../config.ts";
 import { SANDBOX_FILE } from "../data-folder/data-folder.ts";
 import type { Sandbox } from "../data-folder/first-start.ts";
 import { type AdminServer, WHERE_TOKENS_ARE } from "./admin-client.ts";
-
-/** Where the server is, according to the environment. */
-export interface AdminTarget {
-  readonly url?: string;
-  readonly token?: string;
-  /** May hold the `sandbox.json` of a server on this machine. */
-  readonly dataFolder: string;
-}
 
 export interface ServerOptions {
   readonly url?: string;

@@ -1,13 +1,10 @@
 import { join } from "node:path";
 import { createAdminClient } from "../admin/admin-client.ts";
-import { type AdminTarget, readSandbox } from "../admin/find-server.ts";
+import { readSandbox } from "../admin/find-server.ts";
 import { CommandFailure } from "../command-failure.ts";
+import type { AdminTarget } from "../config.ts";
 import { SANDBOX_FILE } from "../data-folder/data-folder.ts";
 import type { FeedServer } from "./feed-client.ts";
-
-export interface FeedTarget extends AdminTarget {
-  readonly apiKey?: string;
-}
 
 export interface FeedOptions {
   readonly url?: string;
@@ -15,7 +12,7 @@ export interface FeedOptions {
 }
 
 /** The server from the options, else the environment, else `sandbox.json`. Throws `CommandFailure` if none names it. */
-export function findFeed(target: FeedTarget, options: FeedOptions): FeedServer {
+export function findFeed(target: AdminTarget, options: FeedOptions): FeedServer {
   const path = join(target.dataFolder, SANDBOX_FILE);
   const given = { baseUrl: options.url ?? target.url, apiKey: options.apiKey ?? target.apiKey };
   const sandbox = given.baseUrl === undefined || given.apiKey === undefined ? readSandbox(path) : {};
@@ -35,7 +32,7 @@ export function findFeed(target: FeedTarget, options: FeedOptions): FeedServer {
  * key is another account's, if the admin token is not at hand, or if the server does not give the secret.
  */
 export async function findSecret(
-  { dataFolder, token }: FeedTarget,
+  { dataFolder, token }: AdminTarget,
   server: FeedServer,
 ): Promise<string | undefined> {
   const sandbox = readSandbox(join(dataFolder, SANDBOX_FILE));

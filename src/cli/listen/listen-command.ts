@@ -4,15 +4,16 @@ import type { Clock } from "../../core/clock.ts";
 import { needed } from "../admin/needed-options.ts";
 import { toCell } from "../admin/table.ts";
 import { UsageFailure } from "../command-failure.ts";
+import type { AdminTarget } from "../config.ts";
 import { orRefusal } from "../or-refusal.ts";
 import type { Terminal } from "../terminal.ts";
 import type { FeedItem } from "./feed-client.ts";
-import { type FeedOptions, type FeedTarget, findFeed, findSecret } from "./find-feed.ts";
+import { type FeedOptions, findFeed, findSecret } from "./find-feed.ts";
 import { followFeed } from "./follow-feed.ts";
 import { forwardEvent } from "./forward-event.ts";
 
 export interface Listening {
-  readonly target: FeedTarget;
+  readonly target: AdminTarget;
   readonly terminal: Terminal;
   readonly clock: Clock;
   /** Aborts when the command is to end. */
