@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Clock } from "../../core/clock.ts";
 import { needed } from "../admin/needed-options.ts";
@@ -84,7 +83,7 @@ function addRestore(program: Command, { target, terminal, clock }: BackupCommand
             : await restorePostgres({ ...order, databaseUrl, clock });
         const where = databaseUrl === undefined ? order.dataFolder : "the database of DATABASE_URL";
         terminal.stdout(`restored into ${where}\n${describe(manifest)}`);
-        terminal.stderr(newerThan(manifest, resolve(order.from)) + SENT_AGAIN);
+        terminal.stderr(newerThan(manifest, order.from) + SENT_AGAIN);
       }),
     );
 }
@@ -97,8 +96,7 @@ function newerThan({ created_at }: Manifest, from: string): string {
 }
 
 function orderOf<Options extends { readonly data?: string }>(target: DataTarget, options: Options) {
-  const dataFolder = options.data === undefined ? target.dataFolder : resolve(options.data);
-  return { ...target, ...options, dataFolder };
+  return { ...target, ...options, dataFolder: options.data ?? target.dataFolder };
 }
 
 const KEY_APART = `WARNING: the master key is NOT in this backup, and without it the backup cannot be restored.

@@ -8,7 +8,7 @@ import {
   rmdirSync,
   rmSync,
 } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { syncFolder } from "../../store/private-file.ts";
 import { CommandFailure } from "../command-failure.ts";
 import type { OnCutOff } from "../cut-off.ts";
@@ -19,7 +19,7 @@ import { TABLE_FILE } from "./dump-files.ts";
 import { MANIFEST_FILE, type Manifest } from "./manifest.ts";
 
 export interface NewFolder {
-  /** The folder to make. If it exists, a folder named after the time is made in it. */
+  /** The folder to make; absolute. If it exists, a folder named after the time is made in it. */
   readonly to: string;
   /** Unix milliseconds. */
   readonly now: number;
@@ -84,10 +84,9 @@ const OWNER_ONLY_FOLDER = 0o700;
 const REMOVALS = 5;
 
 function nameFor({ to, now }: NewFolder): string {
-  const path = resolve(to);
-  if (!existsSync(path)) return path;
+  if (!existsSync(to)) return to;
   const time = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
-  const inside = join(path, `postrider-${time}`);
+  const inside = join(to, `postrider-${time}`);
   if (existsSync(inside)) throw new CommandFailure(isThere(inside));
   return inside;
 }

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { basename, join } from "node:path";
 import type { Clock } from "../../core/clock.ts";
 import { type Dump, dump } from "../../store/postgres/dump.ts";
 import { load } from "../../store/postgres/load.ts";
@@ -42,7 +42,7 @@ function holdingsOf({ rows }: Dump): Manifest["holds"] {
 }
 
 export interface PostgresRestoreOrder extends BackupProgress, KeyPlaces {
-  /** The backup's folder. */
+  /** The backup's folder; absolute. */
   readonly from: string;
   readonly databaseUrl: string;
   readonly clock: Clock;
@@ -51,7 +51,7 @@ export interface PostgresRestoreOrder extends BackupProgress, KeyPlaces {
 
 /** Restores a backup into an empty PostgreSQL database. Throws unless its master key is at hand or in the backup. */
 export async function restorePostgres(order: PostgresRestoreOrder): Promise<Manifest> {
-  const from = resolve(order.from);
+  const { from } = order;
   const manifest = readManifest(from);
   const { postgres } = manifest;
   if (!postgres) {

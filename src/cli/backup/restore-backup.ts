@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, renameSync, rmdirSync, rmSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join } from "node:path";
 import { syncFile, syncFolder, writePrivateFile } from "../../store/private-file.ts";
 import { type Inspection, skipLostEventNumbers } from "../../store/sqlite/backup.ts";
 import { CommandFailure } from "../command-failure.ts";
@@ -19,7 +19,7 @@ import type { OnStep } from "./backup-progress.ts";
 import { checkFiles, type Manifest, readManifest } from "./manifest.ts";
 
 export interface RestoreOrder extends KeyPlaces {
-  /** The backup's folder. */
+  /** The backup's folder; absolute. */
   readonly from: string;
   /** Unix milliseconds. */
   readonly now: number;
@@ -32,7 +32,7 @@ export interface RestoreOrder extends KeyPlaces {
  * master key is at hand. Until then, from before the first long step on, a file keeps services from starting on the folder.
  */
 export async function restoreBackup(order: RestoreOrder): Promise<Manifest> {
-  const from = resolve(order.from);
+  const { from } = order;
   const manifest = readManifest(from);
   if (manifest.postgres) {
     throw new CommandFailure(

@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Clock } from "../../core/clock.ts";
 import type { Counted } from "../../store/move/count-both.ts";
@@ -41,7 +40,7 @@ export function addMigrateToCommand(program: Command, command: MoveCommand): voi
     .option("--data <folder>", "the data folder; else POSTRIDER_DATA, else ./data", parseFolder)
     .action((typed: string | undefined, { data, cancel }: MoveOptions) =>
       untilCutOff(terminal, async (onCutOff) => {
-        const dataFolder = data === undefined ? target.dataFolder : resolve(data);
+        const dataFolder = data ?? target.dataFolder;
         if (cancel) return void terminal.stdout(await goBack(dataFolder));
         const url = typed === undefined ? "" : await readValue(typed);
         if (url === "") throw new UsageFailure("where to? postrider migrate-to postgres://…");

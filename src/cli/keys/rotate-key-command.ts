@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { RandomBytes } from "../../core/uuid.ts";
 import { readHosts } from "../../store/postgres/connections/hosts.ts";
@@ -42,7 +41,7 @@ export function addRotateKeyCommand(
     .option("--data <folder>", "the data folder; else POSTRIDER_DATA, else ./data", parseFolder)
     .action(({ data, forgetLinks }: RotateOptions) =>
       untilCutOff(terminal, async (onCutOff) => {
-        const dataFolder = data === undefined ? target.dataFolder : resolve(data);
+        const dataFolder = data ?? target.dataFolder;
         const databaseUrl = databaseUrlOf(target);
         const migration = { migrationThread, onMigration: tellOfMigration(terminal) };
         const rotation = { ...target, ...migration, dataFolder, forgetLinks, randomBytes, onCutOff };
