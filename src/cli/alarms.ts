@@ -1,25 +1,14 @@
-import type { Clock } from "../core/clock.ts";
-import type { Log } from "../core/log.ts";
-import type { Disk } from "../delivery/alarm-conditions.ts";
 import { type AlarmWatch, createAlarmWatch } from "../delivery/alarm-watch.ts";
 import type { Engine } from "../delivery/engine.ts";
-import type { Store } from "../store/store.ts";
 import { createAlarmCalls } from "../webhooks/alarm-calls.ts";
-import type { Lookups } from "./network/create-lookups.ts";
+import type { Parts } from "./parts.ts";
 import { processName } from "./process-name.ts";
 
-export interface AlarmParts {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly engine: Pick<Engine, "connectors" | "connectorsOf" | "unstored">;
-  readonly lookups: Pick<Lookups, "open">;
-  /** The disk that the database is on; absent if that is another machine's. */
-  readonly disk?: (() => Promise<Disk>) | undefined;
-}
-
 /** Watches for alarms in this process, and calls the operator's webhook when they change. */
-export function createAlarms({ store, clock, log, engine, lookups, disk }: AlarmParts): AlarmWatch {
+export function createAlarms(
+  { store, clock, steadyLog: log, lookups, disk }: Parts,
+  engine: Pick<Engine, "connectors" | "connectorsOf" | "unstored">,
+): AlarmWatch {
   const { records, queue, receipts } = store;
   const calls = createAlarmCalls({
     records,

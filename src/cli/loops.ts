@@ -34,8 +34,8 @@ export function makeLoops(parts: Parts) {
     engine,
     domains,
     upkeep: createUpkeep({ clock, log, chores: roles.has("upkeep") ? chores : [sweep] }),
-    webhooks: createWebhooks({ ...parts, log, claimant }),
-    alarms: createAlarms({ ...parts, log, engine }),
+    webhooks: createWebhooks(parts, claimant),
+    alarms: createAlarms(parts, engine),
     clocks: createClockWatch({ store, clock, log }),
     certificate: createCertificateWatch({ config: parts.config, clock, log }),
   };
