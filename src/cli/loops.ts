@@ -41,7 +41,7 @@ export function makeLoops(parts: Parts) {
   };
 }
 
-type Loops = ReturnType<typeof makeLoops>;
+export type Loops = ReturnType<typeof makeLoops>;
 
 /** Starts the loops. They are added to `running` before that, so that they are stopped if one cannot start. */
 export async function startLoops(

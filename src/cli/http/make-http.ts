@@ -6,22 +6,17 @@ import { createApp } from "../../api/app.ts";
 import type { AnswerRequest } from "../../api/app-deps.ts";
 import type { Clock } from "../../core/clock.ts";
 import { present } from "../../core/present.ts";
-import type { Chores } from "../../core/work/chores.ts";
 import { inTime } from "../../core/work/in-time.ts";
-import type { AlarmWatch } from "../../delivery/alarm-watch.ts";
-import type { DomainWatch } from "../../delivery/domain-watch.ts";
 import type { Engine } from "../../delivery/engine.ts";
-import type { WebhookEngine } from "../../webhooks/webhook-engine.ts";
 import { CONNECTOR_KINDS, checkConnector } from "../channels.ts";
-import type { ClockWatch } from "../clock-watch.ts";
 import { createUnsubscribeByToken } from "../email/unsubscribe.ts";
 import type { Listeners } from "../listeners/start-listeners.ts";
+import type { Loops } from "../loops.ts";
 import type { MetricsSources } from "../metrics/metrics.ts";
 import { createNetwork } from "../network/network.ts";
 import { createWeb } from "../network/web.ts";
 import type { Parts } from "../parts.ts";
 import { processName } from "../process-name.ts";
-import type { CertificateWatch } from "./certificate-watch.ts";
 import { consoleAsset } from "./console-asset.ts";
 import { docsAsset } from "./docs-asset.ts";
 import type { Drain } from "./drain.ts";
@@ -33,14 +28,7 @@ const STALLED_MS = 10_000;
 /** How long the answer to a configuration change waits for the engine to apply it. */
 const CONFIG_WAIT_MS = 1_000;
 
-export interface HttpParts {
-  readonly engine: Engine;
-  readonly upkeep: Chores;
-  readonly domains: DomainWatch;
-  readonly webhooks: WebhookEngine;
-  readonly alarms: AlarmWatch;
-  readonly clocks: Pick<ClockWatch, "aheadMs">;
-  readonly certificate: Pick<CertificateWatch, "validity" | "warnings">;
+export interface HttpParts extends Loops {
   readonly listeners: Listeners;
   readonly baseUrl: string;
   readonly state: {
