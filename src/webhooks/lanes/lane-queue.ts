@@ -19,14 +19,14 @@ export interface LaneQueue {
   /** The lanes to claim for, the one that has waited longest first. A live view: it follows all changes. */
   eligible(): ReadonlySet<QueuedLane>;
   /** To be called when room was found for the lane: it becomes the last of the eligible ones. */
-  moveToBack(lane: QueuedLane): void;
+  moveToBack(queued: QueuedLane): void;
   /** To be called when the lane has no room. `isCrowdedOut`: it would have some if it were the only lane. */
-  setAside(lane: QueuedLane, isCrowdedOut: boolean): void;
+  setAside(queued: QueuedLane, isCrowdedOut: boolean): void;
   /**
    * To be called when a claim found fewer events than it asked for: the lane is empty, and is forgotten. Does nothing if
    * the lane was added again after the claim began. `additions`: what `QueuedLane.additions` was when the claim began.
    */
-  drained(lane: QueuedLane, additions: number): void;
+  drained(queued: QueuedLane, additions: number): void;
   /** How many lanes are known, eligible or not. */
   size(): number;
 }
@@ -49,22 +49,21 @@ const SHARE = 4;
 export function createLaneQueue(maxLanes = MAX_LANES): LaneQueue {
   const known = new Map<string, Entry>();
   const perAccount = createTally();
-  const eligible = new Set<Entry>();
+  const eligible = new Set<QueuedLane>();
   const crowdedOut = createCrowdedOut(eligible);
 
   const hasRoomFor = ({ accountId }: Lane) => perAccount.of(accountId) < SHARE * (maxLanes - known.size);
-  const learn = (key: string, lane: Lane): Entry | undefined => {
+  const learn = (lane: Lane): Entry | undefined => {
     if (!hasRoomFor(lane)) return undefined;
-    const entry = { key, lane, additions: 0 };
-    known.set(key, entry);
+    const entry = { lane, additions: 0 };
+    known.set(laneKey(lane), entry);
     perAccount.change(lane.accountId, 1);
     return entry;
   };
 
   return {
     add(lane) {
-      const key = laneKey(lane);
-      const entry = known.get(key) ?? learn(key, lane);
+      const entry = known.get(laneKey(lane)) ?? learn(lane);
       if (!entry) return;
       entry.additions++;
       if (!crowdedOut.has(entry)) eligible.add(entry);
@@ -76,21 +75,20 @@ export function createLaneQueue(maxLanes = MAX_LANES): LaneQueue {
       if (entry) eligible.add(entry);
     },
     eligible: () => eligible,
-    moveToBack(lane) {
-      crowdedOut.remove(lane as Entry);
-      if (eligible.delete(lane as Entry)) eligible.add(lane as Entry);
+    moveToBack(queued) {
+      crowdedOut.remove(queued);
+      if (eligible.delete(queued)) eligible.add(queued);
     },
-    setAside(lane, isCrowdedOut) {
-      eligible.delete(lane as Entry);
-      if (isCrowdedOut) crowdedOut.add(lane as Entry);
-      else crowdedOut.remove(lane as Entry);
+    setAside(queued, isCrowdedOut) {
+      eligible.delete(queued);
+      if (isCrowdedOut) crowdedOut.add(queued);
+      else crowdedOut.remove(queued);
     },
-    drained(lane, additions) {
-      const entry = lane as Entry;
-      if (entry.additions !== additions) return;
-      eligible.delete(entry);
-      crowdedOut.remove(entry);
-      if (known.delete(entry.key)) perAccount.change(entry.lane.accountId, -1);
+    drained(queued, additions) {
+      if (queued.additions !== additions) return;
+      eligible.delete(queued);
+      crowdedOut.remove(queued);
+      if (known.delete(laneKey(queued.lane))) perAccount.change(queued.lane.accountId, -1);
     },
     size: () => known.size,
   };
@@ -115,25 +113,25 @@ const WOKEN_FROM_FRONT = 4;
 const WOKEN_IN_ROTATION = 4;
 
 /** The lanes that others crowd out, in the order in which they were set aside. A lane keeps its turn until there is room for it. */
-function createCrowdedOut(eligible: Set<Entry>) {
-  const waiting = new Set<Entry>();
+function createCrowdedOut(eligible: Set<QueuedLane>) {
+  const waiting = new Set<QueuedLane>();
   let rotation = waiting.values();
 
   return {
-    has: (entry: Entry) => waiting.has(entry),
+    has: (queued: QueuedLane) => waiting.has(queued),
     /** Adds it at the end, unless it waits already. */
-    add: (entry: Entry) => void waiting.add(entry),
-    remove: (entry: Entry) => void waiting.delete(entry),
+    add: (queued: QueuedLane) => void waiting.add(queued),
+    remove: (queued: QueuedLane) => void waiting.delete(queued),
     /**
      * Makes a few lanes eligible. Those in front may be unable to use the place, because their account has too many under
      * way. So some of the others get a chance too, in rotation.
      */
     wakeSome() {
       let left = WOKEN_FROM_FRONT;
-      for (const entry of waiting) {
+      for (const queued of waiting) {
         if (left === 0) break;
-        if (eligible.has(entry)) continue;
-        eligible.add(entry);
+        if (eligible.has(queued)) continue;
+        eligible.add(queued);
         left--;
       }
       for (let others = WOKEN_IN_ROTATION; others > 0; others--) {
@@ -146,6 +144,5 @@ function createCrowdedOut(eligible: Set<Entry>) {
 }
 
 interface Entry extends QueuedLane {
-  readonly key: string;
   additions: number;
 }
