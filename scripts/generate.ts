@@ -18,7 +18,7 @@ import { settingsPage } from "./setting-tables.ts";
 interface GeneratedFile {
   readonly file: string;
   /** The whole text. The same source always makes the same text. */
-  make(): string | Promise<string>;
+  make(): string;
 }
 
 /** To generate another file, add a row. */
@@ -31,9 +31,9 @@ const GENERATED: readonly GeneratedFile[] = [
 
 const STARTS = ["queued", "scheduled"];
 
-async function main(isCheck: boolean): Promise<void> {
+function main(isCheck: boolean): void {
   for (const { file, make } of GENERATED) {
-    const made = await make();
+    const made = make();
     const stored = read(file);
     if (stored === made) continue;
     if (isCheck) complain(file, made, stored);
@@ -85,4 +85,4 @@ function read(file: string): string | undefined {
   }
 }
 
-await main(process.argv.includes("--check"));
+main(process.argv.includes("--check"));
