@@ -19,8 +19,9 @@ import { type Configuration, type ConfigurationDeps, followConfiguration } from 
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
 import { createRouteOfJob, type RouteOfJob } from "./job-routes.ts";
 import { createIsDeleted } from "./outlets/deleted-connectors.ts";
+import type { OpenChannel } from "./outlets/open-outlet.ts";
 import type { Outlet } from "./outlets/outlet.ts";
-import { createOutlets, type OpenChannel, type Outlets } from "./outlets/outlets.ts";
+import { createOutlets, type Outlets } from "./outlets/outlets.ts";
 import { byTimeline } from "./outlets/receipt-watch.ts";
 import { createSlotLine } from "./outlets/slot-line.ts";
 import { inquire } from "./receipts/overdue-receipts.ts";

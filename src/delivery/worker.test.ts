@@ -98,7 +98,6 @@ function openOutlet(clock: Clock, { id, sendTimeoutMs, freeSlots, perSecond }: W
     health: createHealth(clock, { keepsRate: false, reachesMany: false }),
     largeLimit: createLargeLimit(clock, 1),
     onSlots() {},
-    isOpening: () => false,
     isElsewhere: () => false,
   });
 }

@@ -25,7 +25,6 @@ function openOutlet(connectorId: string, freeSlots: number, state: "up" | "down"
     health: createHealth(clock, { keepsRate: false, reachesMany: false }),
     largeLimit: createLargeLimit(clock, 1),
     onSlots: () => void told.slots++,
-    isOpening: () => false,
     isElsewhere: () => false,
   });
   return { clock, outlet, told };

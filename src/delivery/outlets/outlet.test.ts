@@ -14,7 +14,6 @@ function openOutlet(status: Pick<ChannelStatus, "state" | "since">) {
     health: createHealth(clock, { keepsRate: false, reachesMany: false }),
     largeLimit: createLargeLimit(clock, 1),
     onSlots() {},
-    isOpening: () => false,
     isElsewhere: () => false,
   });
   return { outlet, clock };

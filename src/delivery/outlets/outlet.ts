@@ -3,6 +3,7 @@ import { type ConnectorHealth, HEALTHY_SCORE } from "../../core/alarms/connector
 import type { Clock } from "../../core/clock.ts";
 import type { SendOutcome } from "../../core/messages/outcome.ts";
 import { segmentSms } from "../../core/sms/sms-segments.ts";
+import { MOVE_MS } from "../shares/peer-slots.ts";
 import type { AttemptedMessage, Health } from "./health.ts";
 import type { LargeLimit } from "./large-limit.ts";
 import type { SeenReceipt } from "./receipt-watch.ts";
@@ -42,19 +43,18 @@ export interface OutletParts {
   readonly largeLimit: LargeLimit;
   /** Called when reserved slots were given back. */
   readonly onSlots: () => void;
-  /** Whether it is being opened here. */
-  readonly isOpening: (own: ChannelStatus) => boolean;
   /** Whether messages leave through another process, or should wait until they can. */
   readonly isElsewhere: (own: ChannelStatus) => boolean;
 }
 
 export function createOutlet(
   channel: Channel,
-  { clock, throttle, health, largeLimit, onSlots, isOpening, isElsewhere }: OutletParts,
+  { clock, throttle, health, largeLimit, onSlots, isElsewhere }: OutletParts,
 ): Outlet {
   let reserved = 0;
   let downSinceMs: number | undefined;
-  const isWaitedFor = (own: ChannelStatus) => own.state !== "up" && (isOpening(own) || isElsewhere(own));
+  const isWaitedFor = (own: ChannelStatus) =>
+    own.state !== "up" && (isOpening(own, clock) || isElsewhere(own));
   const status = (): ChannelStatus => {
     const own = channel.status();
     return isWaitedFor(own) ? { ...own, state: "up" } : own;
@@ -70,7 +70,7 @@ export function createOutlet(
     isAwaited: () => isWaitedFor(channel.status()),
     isOffered() {
       const own = channel.status();
-      const isHere = own.state === "up" || isOpening(own);
+      const isHere = own.state === "up" || isOpening(own, clock);
       return isHere && health.score({ ...own, state: "up" }).score >= HEALTHY_SCORE;
     },
     downMs: () => clock.monotonicMs() - (look() ?? clock.monotonicMs()),
@@ -93,6 +93,13 @@ export function createOutlet(
       reserved -= 1;
     },
   };
+}
+
+/** Whether the channel is being opened and has not failed yet. After `MOVE_MS` its messages go over others until it is up. */
+function isOpening({ state, reason, since }: ChannelStatus, clock: Clock): boolean {
+  const ageMs = clock.now() - since;
+  // Setting the wall clock does not prolong it.
+  return state === "connecting" && reason === undefined && ageMs >= 0 && ageMs < MOVE_MS;
 }
 
 /** The segments of a message; 1 for an email, and if the provider renders the text. */

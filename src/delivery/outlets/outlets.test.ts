@@ -4,7 +4,8 @@ import { deferred, sms } from "../../../test/progress-samples.ts";
 import type { Channel, ChannelStatus, OutgoingMessage } from "../../channels/channel.ts";
 import type { Connector } from "../../core/records/accounts.ts";
 import type { OwnShare, Shares } from "../shares/shares.ts";
-import { createOutlets, type OpenChannel } from "./outlets.ts";
+import type { OpenChannel } from "./open-outlet.ts";
+import { createOutlets } from "./outlets.ts";
 
 function connector(id: string, change: Partial<Connector> = {}): Connector {
   return { id, name: id, kind: "smpp", config: {}, secrets: {}, isEnabled: true, createdAt: 0, ...change };

@@ -7,7 +7,8 @@ import { createLeases } from "../../store/sqlite/queue/leases.ts";
 import { createShares, HEARTBEAT_MS } from "../shares/shares.ts";
 import { createBalancer } from "./balancer.ts";
 import { chooseOutlets, placesOf } from "./choose-outlets.ts";
-import { createOutlets, type OpenChannel } from "./outlets.ts";
+import type { OpenChannel } from "./open-outlet.ts";
+import { createOutlets } from "./outlets.ts";
 
 /** Connectors whose only slots two processes divide so that each has one of them. */
 const ROUTE = { connectorIds: ["smsc-0", "smsc-1"] };
