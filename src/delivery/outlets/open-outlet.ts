@@ -2,7 +2,8 @@ import type { Channel, ChannelDeps, ChannelStatus } from "../../channels/channel
 import type { Clock } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
 import type { Connector } from "../../core/records/accounts.ts";
-import type { OwnShare, Shares } from "../shares/shares.ts";
+import type { OwnShare } from "../shares/own-shares.ts";
+import type { Shares } from "../shares/shares.ts";
 import { createHealth, type Health } from "./health.ts";
 import { createLargeLimit } from "./large-limit.ts";
 import { createOutlet, type Outlet } from "./outlet.ts";

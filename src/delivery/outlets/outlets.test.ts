@@ -3,7 +3,8 @@ import { createHeldClock } from "../../../test/fakes/held-clock.ts";
 import { deferred, sms } from "../../../test/progress-samples.ts";
 import type { Channel, ChannelStatus, OutgoingMessage } from "../../channels/channel.ts";
 import type { Connector } from "../../core/records/accounts.ts";
-import type { OwnShare, Shares } from "../shares/shares.ts";
+import type { OwnShare } from "../shares/own-shares.ts";
+import type { Shares } from "../shares/shares.ts";
 import type { OpenChannel } from "./open-outlet.ts";
 import { createOutlets } from "./outlets.ts";
 

@@ -1,7 +1,7 @@
-import type { Share } from "../../channels/channel.ts";
 import type { Clock } from "../../core/clock.ts";
 import { fairShare } from "../../core/queue/fair-share.ts";
 import type { KeptLease, LeaseSnapshot, Slot } from "../../store/store.ts";
+import type { OwnShare } from "./own-shares.ts";
 import { MOVE_MS } from "./peer-slots.ts";
 
 export interface OwnSlotsOptions {
@@ -20,7 +20,7 @@ export interface OwnSlotsOptions {
 /** The slots of one connector that this process holds, is leaving, or wants. */
 export interface OwnSlots {
   readonly places: Places;
-  readonly share: Share & { tellUp(isUp: () => boolean): void; lookUp(): void };
+  readonly share: Omit<OwnShare, "close">;
   /** The slots that are held. */
   slots(): readonly number[];
   /** The leases to renew: those of slots that are held or being left. */

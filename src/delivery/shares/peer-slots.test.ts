@@ -3,8 +3,9 @@ import { expect, test } from "bun:test";
 import { createHeldClock } from "../../../test/fakes/held-clock.ts";
 import { createLeases } from "../../store/sqlite/queue/leases.ts";
 import type { LeaseStore } from "../../store/store.ts";
+import type { OwnShare } from "./own-shares.ts";
 import { createPeerSlots, MOVE_MS } from "./peer-slots.ts";
-import { createShares, DEAD_MS, HEARTBEAT_MS, type OwnShare, type Shares } from "./shares.ts";
+import { createShares, DEAD_MS, HEARTBEAT_MS, type Shares } from "./shares.ts";
 
 interface Process {
   readonly shares: Shares;

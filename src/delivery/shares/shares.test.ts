@@ -3,15 +3,8 @@ import { createHeldClock } from "../../../test/fakes/held-clock.ts";
 import { createLeases } from "../../store/sqlite/queue/leases.ts";
 import type { LeaseStore } from "../../store/store.ts";
 import { createThrottle } from "../outlets/throttle.ts";
-import {
-  CLOSE_MS,
-  createShares,
-  DEAD_MS,
-  HEARTBEAT_MS,
-  type OwnShare,
-  type Shares,
-  VALID_MS,
-} from "./shares.ts";
+import type { OwnShare } from "./own-shares.ts";
+import { CLOSE_MS, createShares, DEAD_MS, HEARTBEAT_MS, type Shares, VALID_MS } from "./shares.ts";
 
 type Deps = Parameters<typeof createShares>[0];
 

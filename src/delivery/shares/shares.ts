@@ -4,13 +4,13 @@
  * process uses a slot only while its lease is valid: for `VALID_MS` from the beginning of its last successful heartbeat, by its
  * own clock. The others wait longer than that before they take the slot (ADR 20).
  */
-import type { Share } from "../../channels/channel.ts";
 import { type Clock, sleep } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
 import { type Claimant, NOBODY_ELSE, NOT_YET } from "../../core/queue/claimant.ts";
 import { inTime } from "../../core/work/in-time.ts";
-import type { LeaseStore, SlotLease } from "../../store/store.ts";
-import { createOwnSlots, type OwnSlots } from "./own-slots.ts";
+import type { LeaseStore } from "../../store/store.ts";
+import { createLeaseValidity, type LeaseValidity } from "./lease-validity.ts";
+import { createOwnShares, type OwnShare, type OwnShares } from "./own-shares.ts";
 import { createPeerSlots, MOVE_MS, type PeerSlots } from "./peer-slots.ts";
 import { createRegister } from "./process-register.ts";
 
@@ -50,16 +50,6 @@ export interface SharesDeps {
   readonly dead?: readonly string[];
 }
 
-/** This process's share of a connector's slots, until it is closed. */
-export interface OwnShare extends Share {
-  /** Sets the probe that tells the other processes whether messages can leave, or are to wait, for this process's slots. */
-  tellUp(isUp: () => boolean): void;
-  /** To be called when the probe's answer may have changed: if it has, the others are told at once. */
-  lookUp(): void;
-  /** To be called when nothing is sent through the share any more. */
-  close(): void;
-}
-
 export interface Shares {
   /** Resolves after the first heartbeat, which lets claims carry this process's name, or after 2 s at the latest. */
   start(): Promise<void>;
@@ -79,16 +69,21 @@ export interface Shares {
 
 export function createShares(deps: SharesDeps): Shares {
   const { leases, clock, process } = deps;
-  /** By connector. */
-  const ownSlots = new Map<string, OwnSlots>();
   const stopping = new AbortController();
   let { isSharing } = deps;
-  const isHeld = ({ process: holder, name, slot }: SlotLease) =>
-    holder === process && ownSlots.get(name)?.slots().includes(slot) === true;
-  const peerSlots = createPeerSlots({ clock, isHeld });
-  const heartbeats = createHeartbeats(deps, {
-    ownSlots,
+  const validity = createLeaseValidity(clock, VALID_MS);
+  const peerSlots = createPeerSlots({ clock, isHeld: (lease) => ownShares.isHeld(lease) });
+  const ownShares = createOwnShares({
+    clock,
+    process,
     peerSlots,
+    isValid: validity.isValid,
+    onNews: () => heartbeats.wake(),
+  });
+  const heartbeats = createHeartbeats(deps, {
+    ownShares,
+    peerSlots,
+    validity,
     isSharing: () => isSharing,
     signal: stopping.signal,
   });
@@ -99,14 +94,14 @@ export function createShares(deps: SharesDeps): Shares {
       return Promise.race([heartbeats.begun, sleep(clock, START_MS, stopping.signal)]);
     },
     claimant() {
-      const isOurs = heartbeats.validFromNow();
+      const isOurs = validity.validFromNow();
       if (isOurs) return { process, isOurs };
-      if (!heartbeats.isValid()) return NOBODY_ELSE;
+      if (!validity.isValid()) return NOBODY_ELSE;
       // The next heartbeat tells, so it need not be waited for.
       heartbeats.wake();
       return NOT_YET;
     },
-    join: createJoin(deps, { ownSlots, peerSlots, heartbeats }),
+    join: ownShares.join,
     isUpElsewhere: peerSlots.isUp,
     isMoving: peerSlots.isMoving,
     leaveConnectors() {
@@ -122,64 +117,23 @@ export function createShares(deps: SharesDeps): Shares {
   };
 }
 
-interface JoinParts {
-  readonly ownSlots: Map<string, OwnSlots>;
-  readonly peerSlots: PeerSlots;
-  readonly heartbeats: Pick<ReturnType<typeof createHeartbeats>, "isValid" | "wake">;
-}
-
-function createJoin(
-  { clock, process }: SharesDeps,
-  { ownSlots, peerSlots, heartbeats }: JoinParts,
-): Shares["join"] {
-  const { isValid, wake } = heartbeats;
-  /** For each connector, the shares that are not closed, latest last. The channels of all but the latest are being stopped. */
-  const open = new Map<string, readonly OwnSlots[]>();
-  return (connector, slots) => {
-    const before = ownSlots.get(connector)?.places;
-    const own = createOwnSlots({ connector, slots, process, isValid, before, clock, onNews: wake });
-    open.set(connector, [...(open.get(connector) ?? []), own]);
-    ownSlots.set(connector, own);
-    peerSlots.watch(connector, slots);
-    wake();
-    return {
-      ...own.share,
-      close() {
-        own.close();
-        const left = (open.get(connector) ?? []).filter((each) => each !== own);
-        const latest = left.at(-1);
-        if (latest) {
-          open.set(connector, left);
-          ownSlots.set(connector, latest);
-        } else {
-          open.delete(connector);
-          ownSlots.delete(connector);
-          peerSlots.forget(connector);
-        }
-        wake();
-      },
-    };
-  };
-}
-
 interface HeartbeatsParts {
-  readonly ownSlots: ReadonlyMap<string, OwnSlots>;
+  readonly ownShares: Pick<OwnShares, "latest">;
   readonly peerSlots: Pick<PeerSlots, "note">;
+  readonly validity: LeaseValidity;
   readonly isSharing: () => boolean;
   readonly signal: AbortSignal;
 }
 
-function createHeartbeats(deps: SharesDeps, { ownSlots, signal, ...parts }: HeartbeatsParts) {
+function createHeartbeats(deps: SharesDeps, { signal, ...parts }: HeartbeatsParts) {
   const { clock } = deps;
-  const { isValid, validFromNow, renew } = createValidity(clock);
-  const { send, hasMore } = createHeartbeat(deps, { ownSlots, ...parts, renew });
+  const { ownShares, validity } = parts;
+  const { send, hasMore } = createHeartbeat(deps, parts);
   const begun = Promise.withResolvers<void>();
   let woken = new AbortController();
 
   return {
     begun: begun.promise,
-    isValid,
-    validFromNow,
     wake: () => woken.abort(),
     async run() {
       while (!signal.aborted) {
@@ -194,35 +148,30 @@ function createHeartbeats(deps: SharesDeps, { ownSlots, signal, ...parts }: Hear
     async guard() {
       while (!signal.aborted) {
         await sleep(clock, HEARTBEAT_MS / 4, signal);
-        if (!isValid()) for (const own of ownSlots.values()) own.letGo(CLOSE_MS);
+        if (!validity.isValid()) for (const own of ownShares.latest()) own.letGo(CLOSE_MS);
       }
     },
   };
 }
 
-interface HeartbeatParts extends Omit<HeartbeatsParts, "signal"> {
-  /** After a successful heartbeat: when it began, and whether the database did not know the process before. */
-  readonly renew: (started: Moment, isNew: boolean) => void;
-}
-
 /** Single heartbeats. */
 function createHeartbeat(
   { leases, clock, log, process, dead }: SharesDeps,
-  { ownSlots, peerSlots, isSharing, renew }: HeartbeatParts,
+  { ownShares, peerSlots, validity, isSharing }: Omit<HeartbeatsParts, "signal">,
 ) {
   const register = createRegister({ clock, deadMs: DEAD_MS, ...(dead && { known: dead }) });
   const beat = async () => {
-    const started = momentOf(clock);
-    const open = [...ownSlots.values()];
+    const renew = validity.begin();
+    const open = ownShares.latest();
     const snapshot = await leases.heartbeat({
       process,
       isSharing: isSharing(),
       keep: open.flatMap((own) => own.kept()),
       take: open.flatMap((own) => own.wanted()),
-      now: started.at,
+      now: clock.now(),
       dead: register.dead(),
     });
-    renew(started, snapshot.isNew);
+    renew(snapshot.isNew);
     register.note(snapshot.processes);
     peerSlots.note(snapshot.leases, register.silentFor(MOVE_MS));
     const silent = register.silentFor(SILENT_MS);
@@ -240,44 +189,6 @@ function createHeartbeat(
       }
     },
     /** Whether another heartbeat is due at once, because there are free slots to take, or dead processes to remove. */
-    hasMore: () =>
-      register.dead().length > 0 || [...ownSlots.values()].some((own) => own.wanted().length > 0),
-  };
-}
-
-/** A time on both clocks: `ms` on the monotonic one, `at` on the wall. */
-interface Moment {
-  readonly ms: number;
-  readonly at: number;
-}
-
-function momentOf(clock: Clock): Moment {
-  return { ms: clock.monotonicMs(), at: clock.now() };
-}
-
-/** How long leases are valid, counted from the beginning of the last successful heartbeat. */
-function createValidity(clock: Clock) {
-  let renewed: Moment = { ms: Number.NEGATIVE_INFINITY, at: Number.NEGATIVE_INFINITY };
-  /** How many times the leases have become invalid. */
-  let gaps = 0;
-  const isValid = () => clock.monotonicMs() - renewed.ms < VALID_MS;
-  /**
-   * While the machine is asleep the monotonic clock of Linux stands still, and the others do not. The wall clock tells; it may also have been set
-   * forward, so connections stay open for this, and the next heartbeat decides whether what was claimed is still ours.
-   */
-  const mayHaveSlept = () => clock.now() - renewed.at >= VALID_MS;
-  const isSure = () => isValid() && !mayHaveSlept();
-  return {
-    isValid,
-    /** A function that tells whether the leases have been valid ever since this call; `undefined` if they are not valid now. */
-    validFromNow(): (() => boolean) | undefined {
-      const before = gaps;
-      return isSure() ? () => isSure() && gaps === before : undefined;
-    },
-    renew(started: Moment, isNew: boolean) {
-      // A process that the database no longer knew had been removed as dead.
-      if (isNew || !isValid()) gaps++;
-      renewed = started;
-    },
+    hasMore: () => register.dead().length > 0 || ownShares.latest().some((own) => own.wanted().length > 0),
   };
 }

@@ -3,7 +3,8 @@ import { expect, test } from "bun:test";
 import { createHeldClock } from "../../../test/fakes/held-clock.ts";
 import { createLeases } from "../../store/sqlite/queue/leases.ts";
 import type { LeaseStore } from "../../store/store.ts";
-import { createShares, HEARTBEAT_MS, type OwnShare, VALID_MS } from "./shares.ts";
+import type { OwnShare } from "./own-shares.ts";
+import { createShares, HEARTBEAT_MS, VALID_MS } from "./shares.ts";
 
 /** Processes on the same clock and leases; the way of each to the leases can be cut. */
 function open() {
