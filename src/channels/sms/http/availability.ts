@@ -1,6 +1,7 @@
 import type { Clock } from "../../../core/clock.ts";
+import { createInFlight } from "../../../core/work/in-flight.ts";
+import { inTime } from "../../../core/work/in-time.ts";
 import { remember } from "../../../core/work/remember.ts";
-import { waitAtMost } from "../../../core/work/wait-at-most.ts";
 import type { ChannelDeps, ChannelStatus } from "../../channel.ts";
 import type { Judgement } from "./judge-answer.ts";
 import { createProviderHealth } from "./provider-health.ts";
@@ -9,8 +10,8 @@ import { createProviderHealth } from "./provider-health.ts";
 export interface Availability {
   start(): void;
   free(): number;
-  /** A place for one request; `undefined` if none is free. */
-  take(messageId: string): Place | undefined;
+  /** Makes a request about a message, and learns what came of it; `undefined` if there is no place for it. */
+  withPlace(messageId: string, request: () => Promise<Judgement>): Promise<Judgement> | undefined;
   /** For how many milliseconds a message is to leave its turn to others, so that they are tried first; 0 if it is not. */
   giveWayMs(messageId: string): number;
   /** For how many milliseconds more the provider rests; 0 if it does not. */
@@ -18,13 +19,8 @@ export interface Availability {
   /** Whether the provider gets one message at a time. */
   isOnTrial(): boolean;
   status(): ChannelStatus;
-  /** Gives out no more places. Resolves when all are back, or after `drainMs`. */
+  /** Gives out no more places. Resolves when all requests have ended, or after `drainMs`. */
   stop(drainMs: number): Promise<void>;
-}
-
-export interface Place {
-  /** `judgement`: what came of the request, which may also say something about the provider; `undefined` if there was none. */
-  giveBack(judgement: Judgement | undefined): void;
 }
 
 type AvailabilityDeps = Pick<ChannelDeps, "onSlots" | "onStatus"> & {
@@ -41,19 +37,21 @@ export function createAvailability({
   const health = createProviderHealth({ clock, onStatus, onRested: onSlots });
   const turnedAway = createTurnedAway(clock);
   let isRunning = false;
-  const inFlight = createInFlight(clock);
+  const inFlight = createInFlight();
 
   const free = () => {
     if (!isRunning || health.isResting()) return 0;
     return Math.max(0, (health.isOnTrial() ? 1 : maxInFlight) - inFlight.count());
   };
 
-  const giveBack = (messageId: string, { reaction }: Partial<Judgement> = {}) => {
-    inFlight.remove();
-    if (!isRunning) return;
-    health.learn(reaction);
-    turnedAway.heed(messageId, reaction);
-    onSlots();
+  const learnFrom = async (messageId: string, request: Promise<Judgement>) => {
+    const judgement = await request;
+    if (isRunning) {
+      health.learn(judgement.reaction);
+      turnedAway.heed(messageId, judgement.reaction);
+      onSlots();
+    }
+    return judgement;
   };
 
   return {
@@ -64,40 +62,16 @@ export function createAvailability({
       onSlots();
     },
     free,
-    take(messageId) {
-      if (free() === 0) return undefined;
-      inFlight.add();
-      return { giveBack: (judgement) => giveBack(messageId, judgement) };
-    },
+    withPlace: (messageId, request) =>
+      free() > 0 ? learnFrom(messageId, inFlight.add(request())) : undefined,
     giveWayMs: (messageId) => (free() > 0 ? turnedAway.waitMs(messageId, health.giveWayMs()) : 0),
     restMs: health.restMs,
     isOnTrial: health.isOnTrial,
     status: health.status,
     async stop(drainMs) {
       isRunning = false;
-      await inFlight.whenEmpty(drainMs);
+      await inTime(clock, { limitMs: drainMs, late() {} }, inFlight.whenEmpty());
       health.stop();
-    },
-  };
-}
-
-function createInFlight(clock: Clock) {
-  let count = 0;
-  const waiting = new Set<(value: undefined) => void>();
-  return {
-    count: () => count,
-    add: () => void count++,
-    remove() {
-      count--;
-      if (count === 0) for (const end of waiting) end(undefined);
-    },
-    /** Resolves when there are none, or after `limitMs`. */
-    async whenEmpty(limitMs: number): Promise<void> {
-      if (count === 0) return;
-      await waitAtMost<undefined>(clock, { limitMs }, (end) => {
-        waiting.add(end);
-        return () => waiting.delete(end);
-      });
     },
   };
 }

@@ -57,19 +57,18 @@ export function openHttpChannel(connector: Connector, deps: ChannelDeps): Channe
     start: availability.start,
     freeSlots: availability.free,
     async send(message, signal, isOurs = NOBODY_ELSE.isOurs) {
-      const giveWayMs = availability.giveWayMs(message.messageId);
+      const { messageId } = message;
+      if (!openParts(message).includes(true)) return nothingLeft(message);
+      const giveWayMs = availability.giveWayMs(messageId);
       if (giveWayMs > 0) {
         deps.onSlots();
         return outcomeOf(message, givesWay(giveWayMs));
       }
-      const place = signal.aborted ? undefined : availability.take(message.messageId);
-      if (!place) return outcomeOf(message, notTried("http.not_ready", "the connector takes nothing now"));
-      const attempted = await attempt(channel, message, {
-        signal: AbortSignal.any([signal, cutOff.signal]),
-        isOurs,
-      });
-      const judgement = singleRefusals.heed(message.messageId, attempted);
-      place.giveBack(judgement);
+      const limits = { signal: AbortSignal.any([signal, cutOff.signal]), isOurs };
+      const request = async () => singleRefusals.heed(messageId, await attempt(channel, message, limits));
+      const judgement = await (signal.aborted ? undefined : availability.withPlace(messageId, request));
+      if (!judgement)
+        return outcomeOf(message, notTried("http.not_ready", "the connector takes nothing now"));
       return outcomeOf(
         message,
         availability.isOnTrial() ? givingWay(judgement, availability.restMs()) : judgement,
@@ -95,13 +94,12 @@ export function openClient(config: HttpConfig, clock: ChannelDeps["clock"]): Htt
   });
 }
 
-/** Sends what is left of a message; `undefined` if that is nothing. */
+/** Sends what is left of a message. */
 async function attempt(
   channel: HttpChannel,
   message: OutgoingMessage,
   { signal, isOurs }: { readonly signal: AbortSignal; readonly isOurs: () => boolean },
-): Promise<Judgement | undefined> {
-  if (openParts(message).every((isOpen) => !isOpen)) return undefined;
+): Promise<Judgement> {
   if (message.channel !== "sms")
     return refused({ code: "http.not_an_sms", message: "this connector sends SMS only" });
   const { connector, config, gateway, client, deps } = channel;
@@ -174,13 +172,13 @@ function givesWay(ms: number): Judgement {
 }
 
 /** Lets another message be tried first: this one may be the reason why the provider refused or throttled us. */
-function givingWay(judgement: Judgement | undefined, restMs: number): Judgement | undefined {
-  const { outcome, reaction } = judgement ?? {};
+function givingWay(judgement: Judgement, restMs: number): Judgement {
+  const { outcome, reaction } = judgement;
   const isTurnedAway = reaction?.kind === "rest" || (reaction?.kind === "down" && reaction.isRefused);
-  if (outcome?.kind !== "deferred" || !isTurnedAway) return judgement;
+  if (outcome.kind !== "deferred" || !isTurnedAway) return judgement;
   const ownMs = Math.ceil((restMs + GIVE_WAY_MS) * NEVER_EARLY);
   const retryAfterMs = Math.max(outcome.retryAfterMs ?? 0, ownMs);
-  return judgement && { ...judgement, outcome: { ...outcome, retryAfterMs } };
+  return { ...judgement, outcome: { ...outcome, retryAfterMs } };
 }
 
 /** For a message that was sent without a callback URL: no receipt will come. */
@@ -210,18 +208,22 @@ async function callbackUrlOf({ connector, gateway, deps }: HttpChannel): Promise
  * A message goes out whole, and all its open parts share the outcome. But if the answer names as many ids as there are open parts, or
  * parts have not been counted yet, each id is that of one part.
  */
-function outcomeOf(message: OutgoingMessage, judgement: Judgement | undefined): SendOutcome {
+function outcomeOf(message: OutgoingMessage, { outcome, counts }: Judgement): SendOutcome {
   const open = openParts(message);
-  const each = judgement ? perPart(message, judgement.outcome, open) : [];
+  const each = perPart(message, outcome, open);
   let next = 0;
   const length = Math.max(open.length, each.length);
   const parts = Array.from({ length }, (_, index) => (open[index] === false ? undefined : each[next++]));
-  const detail = judgement ? detailOf(message, parts) : {};
+  const detail = detailOf(message, parts);
   return {
     parts,
-    countsAsAttempt: judgement?.counts ?? false,
+    countsAsAttempt: counts,
     ...(Object.keys(detail).length > 0 && { detail }),
   };
+}
+
+function nothingLeft({ parts }: OutgoingMessage): SendOutcome {
+  return { parts: parts.map(() => undefined), countsAsAttempt: false };
 }
 
 function detailOf(message: OutgoingMessage, parts: SendOutcome["parts"]): NonNullable<SendOutcome["detail"]> {

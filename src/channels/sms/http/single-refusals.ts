@@ -7,7 +7,7 @@ import type { Judgement } from "./judge-answer.ts";
  */
 export interface SingleRefusals {
   /** What came of a request for this message, without what it says of the provider if only the message is at fault. */
-  heed(messageId: string, judgement: Judgement | undefined): Judgement | undefined;
+  heed(messageId: string, judgement: Judgement): Judgement;
 }
 
 interface Refused {
@@ -35,12 +35,12 @@ export function createSingleRefusals(): SingleRefusals {
   };
   return {
     heed(messageId, judgement) {
-      const { outcome, reaction } = judgement ?? {};
+      const { outcome, reaction } = judgement;
       if (reaction?.kind === "up") {
         answered++;
         known.delete(messageId);
       }
-      if (outcome?.kind !== "deferred" || reaction?.kind !== "down" || !reaction.isRefused) return judgement;
+      if (outcome.kind !== "deferred" || reaction?.kind !== "down" || !reaction.isRefused) return judgement;
       const times = refuse(messageId);
       if (times === 0) return judgement;
       const waitMs = Math.min(LONGEST_WAIT_MS, WAIT_MS * 2 ** (times - 1));
