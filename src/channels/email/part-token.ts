@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { PartRef } from "../../core/messages/outcome.ts";
 import { isUuid } from "../../core/uuid.ts";
+import { toUuid, toUuidOctets } from "./uuid-octets.ts";
 
 /** Tokens of 40 letters and digits. Each names one recipient of one message, and only this installation can make it. */
 export interface PartTokens {
@@ -30,7 +31,7 @@ export function createPartTokens(key: Uint8Array, purpose: string): PartTokens {
       if (!isUuid(messageId) || !Number.isInteger(part) || part < 0 || part > 255) {
         throw new Error("a token names a UUID and a part from 0 to 255");
       }
-      const named = Buffer.concat([Buffer.from(messageId.replaceAll("-", ""), "hex"), Buffer.of(part)]);
+      const named = Buffer.concat([toUuidOctets(messageId), Buffer.of(part)]);
       return toBase32(Buffer.concat([named, macOf(named)]));
     },
     open(token) {
@@ -39,13 +40,9 @@ export function createPartTokens(key: Uint8Array, purpose: string): PartTokens {
       const octets = fromBase32(text);
       const named = octets.subarray(0, NAMED_OCTETS);
       if (!timingSafeEqual(macOf(named), octets.subarray(NAMED_OCTETS))) return undefined;
-      return { messageId: toUuid(named.toString("hex", 0, ID_OCTETS)), part: named[ID_OCTETS] ?? 0 };
+      return { messageId: toUuid(named.subarray(0, ID_OCTETS)), part: named[ID_OCTETS] ?? 0 };
     },
   };
-}
-
-function toUuid(hex: string): string {
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
 /** Base32 (RFC 4648 §6) in lower case, of a multiple of five octets. */

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
+import { toUuid, toUuidOctets } from "./uuid-octets.ts";
 
 /** A recipient who wants no more mail of an account. */
 export interface Unsubscription {
@@ -34,7 +35,11 @@ export function createUnsubscribeTokens(key: Uint8Array): UnsubscribeTokens {
 
   return {
     seal({ accountId, messageId, email }) {
-      const plain = Buffer.concat([octets(accountId), octets(messageId), Buffer.from(email, "utf8")]);
+      const plain = Buffer.concat([
+        toUuidOctets(accountId),
+        toUuidOctets(messageId),
+        Buffer.from(email, "utf8"),
+      ]);
       const iv = proofOf(plain);
       const cipher = createCipheriv("aes-256-ctr", cipherKey, iv);
       return Buffer.concat([iv, cipher.update(plain), cipher.final()]).toString("base64url");
@@ -47,18 +52,10 @@ export function createUnsubscribeTokens(key: Uint8Array): UnsubscribeTokens {
       const plain = Buffer.concat([cipher.update(sealed.subarray(IV_OCTETS)), cipher.final()]);
       if (plain.length <= 2 * UUID_OCTETS || !timingSafeEqual(proofOf(plain), iv)) return undefined;
       return {
-        accountId: uuid(plain.subarray(0, UUID_OCTETS)),
-        messageId: uuid(plain.subarray(UUID_OCTETS, 2 * UUID_OCTETS)),
+        accountId: toUuid(plain.subarray(0, UUID_OCTETS)),
+        messageId: toUuid(plain.subarray(UUID_OCTETS, 2 * UUID_OCTETS)),
         email: plain.toString("utf8", 2 * UUID_OCTETS),
       };
     },
   };
-}
-
-function octets(id: string): Buffer {
-  return Buffer.from(id.replaceAll("-", ""), "hex");
-}
-
-function uuid(id: Buffer): string {
-  return id.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
