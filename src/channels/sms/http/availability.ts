@@ -45,13 +45,16 @@ export function createAvailability({
   };
 
   const learnFrom = async (messageId: string, request: Promise<Judgement>) => {
-    const judgement = await request;
-    if (isRunning) {
-      health.learn(judgement.reaction);
-      turnedAway.heed(messageId, judgement.reaction);
-      onSlots();
+    try {
+      const judgement = await request;
+      if (isRunning) {
+        health.learn(judgement.reaction);
+        turnedAway.heed(messageId, judgement.reaction);
+      }
+      return judgement;
+    } finally {
+      if (isRunning) onSlots();
     }
-    return judgement;
   };
 
   return {

@@ -272,3 +272,12 @@ test("a gateway that closes a connection under a request gets each of the next o
   expect(await sendAll(2)).toEqual(["sent", "unconfirmed"]);
   await peer.stop();
 });
+
+test("a message that a bug keeps from being sent leaves its place to the others, and they are told", async () => {
+  const { channel, slotsTold } = await openAtGateway(ACCEPTED, { max_in_flight: 1 });
+  const told = slotsTold();
+  const broken = { ...outgoingSms(), content: null } as unknown as ReturnType<typeof outgoingSms>;
+  await expect(channel.send(broken, never)).rejects.toThrow();
+  expect([channel.freeSlots(), slotsTold()]).toEqual([1, told + 1]);
+  expect(await channel.send(outgoingSms(), never)).toMatchObject({ parts: [{ kind: "sent" }] });
+});
