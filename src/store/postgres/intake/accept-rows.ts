@@ -2,6 +2,7 @@ import type { AcceptRequest, NewMessage } from "../../../core/messages/accept-re
 import { uuidTime } from "../../../core/uuid.ts";
 import { hostOf } from "../../../core/webhooks/webhook-outbox.ts";
 import { fromParts, splitContent } from "../../messages/message-rows.ts";
+import { flowNumber } from "../../queue/flow-number.ts";
 import type { Transaction } from "../database/transactions.ts";
 
 /** A request to be stored, with the number of its account. */
@@ -134,7 +135,7 @@ function rowsOf({ request, account }: Taken, queueNumber: (name: string) => numb
   const { envelope, body } = splitContent(content);
   const lastId = last === first ? null : last.id;
   const ofContent = [envelope, body, messages.length, lastId] as const;
-  const flow = flowOf(request, account);
+  const flow = flowNumber(account, request.flow);
   return (message: NewMessage): Row => {
     const { id, recipient, status, expiresAt, dueAt = null } = message;
     const isFirst = message === first;
@@ -166,16 +167,11 @@ function entryRow({ id, status, deferral }: NewMessage): Row {
 
 /** In the order of `JOB_COLUMNS`. */
 function jobRows({ request, account }: Taken, queueNumber: (name: string) => number): readonly Row[] {
-  const flow = flowOf(request, account);
+  const flow = flowNumber(account, request.flow);
   return request.messages.flatMap(({ id, expiresAt, dueAt = null, jobs }) =>
     jobs.map(({ queue, parts }) => {
       const covered = parts ? JSON.stringify(parts) : null;
       return [queueNumber(queue), flow, id, covered, expiresAt, dueAt];
     }),
   );
-}
-
-/** The flow of a request's jobs. An account has two, so that its singles and its batches take turns. */
-function flowOf({ flow }: AcceptRequest, account: number): number {
-  return account * 2 + (flow === "batch" ? 1 : 0);
 }

@@ -1,5 +1,5 @@
-import { hash } from "node:crypto";
 import type { Idempotency, RequestAnswer, SavedAnswer } from "../../../core/messages/accept-request.ts";
+import { keyDigest } from "../../intake/key-digest.ts";
 import type { Retention } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
 import { isLockTimeout } from "../database/sql-errors.ts";
@@ -14,9 +14,9 @@ interface NewKey extends Idempotency {
 /** A key whose answer is asked for. */
 export type AskedKey = Pick<Idempotency, "scope" | "key" | "now">;
 
-/** The key's name in its table: half of a SHA-256, as a UUID. */
-export function keyName({ scope, key }: Pick<Idempotency, "scope" | "key">): string {
-  return hash("sha256", `${scope.length}:${scope}${key}`, "hex").slice(0, 32);
+/** The key's name in its table: the first half of its digest, as a UUID. */
+export function keyName(key: Pick<Idempotency, "scope" | "key">): string {
+  return keyDigest(key).toString("hex", 0, 16);
 }
 
 /** Another transaction has held one of the keys for too long: its answer is not known yet. */

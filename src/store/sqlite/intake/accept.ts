@@ -2,6 +2,7 @@ import type { AcceptResult } from "../../../core/messages/accept-request.ts";
 import type { ChannelName, MessageStatus } from "../../../core/messages/message.ts";
 import type { LimitedRequest } from "../../../core/messages/sending-limits.ts";
 import { uuidTime } from "../../../core/uuid.ts";
+import { flowNumber } from "../../queue/flow-number.ts";
 import type { Database } from "../database/database.ts";
 import { createLateRows } from "../database/row-insert.ts";
 import type { RowNumbers } from "../database/row-numbers.ts";
@@ -66,8 +67,8 @@ export function createAccept(
     if (!isOwn) insertContent(content, [envelope, body, written?.count ?? 0], messages);
     const ownEnvelope = isOwn ? envelope : null;
     const ownBody = isOwn ? body : null;
-    const flowNumber = account * 2 + (flow === "batch" ? 1 : 0);
-    const frame = { account, content, channel, callbackHost, ownEnvelope, ownBody, flow: flowNumber };
+    const number = flowNumber(account, flow);
+    const frame = { account, content, channel, callbackHost, ownEnvelope, ownBody, flow: number };
     for (const message of messages) insertMessage(message, frame);
     return ACCEPTED;
   };

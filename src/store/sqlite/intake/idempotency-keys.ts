@@ -1,6 +1,6 @@
-import { hash } from "node:crypto";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { Idempotency, RequestAnswer, SavedAnswer } from "../../../core/messages/accept-request.ts";
+import { keyDigest } from "../../intake/key-digest.ts";
 import type { Retention } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import { createLateRows } from "../database/row-insert.ts";
@@ -36,11 +36,11 @@ export function createIdempotencyKeys(db: Database, generation = GENERATION): Id
   };
   return {
     find(key) {
-      const name = nameOf(key);
+      const name = keyDigest(key);
       return findAt(numbers.find(shortOf(name)), name, key.now);
     },
     take(key, { status, body }) {
-      const name = nameOf(key);
+      const name = keyDigest(key);
       const short = shortOf(name);
       const known = numbers.findInTransaction(short);
       const first = findAt(known, name, key.now);
@@ -124,10 +124,6 @@ const END = new Uint8Array(17).fill(255);
 
 /** The text of an answer, or, if it is long, its raw deflate. */
 export type SavedBody = string | Uint8Array;
-
-function nameOf({ scope, key }: Pick<Idempotency, "scope" | "key">): Buffer {
-  return hash("sha256", `${scope.length}:${scope}${key}`, "buffer");
-}
 
 /** The first half of the digest. Names are found by it, and compared in full with the row. */
 function shortOf(name: Buffer): string {
