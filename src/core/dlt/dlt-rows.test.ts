@@ -97,6 +97,22 @@ test.each(["✗", "?", "Not Blacklisted"])("a status that is %p is refused", (ce
   expect(read("headers", ["Header", "Status"], ["ACMECO", cell])).toEqual({ reason });
 });
 
+test("a row without its header is refused", () => {
+  for (const header of ["", "-", "N/A"])
+    expect(read("headers", ["Header", "Status"], [header, "Approved"])).toEqual({
+      reason: "the header is missing",
+    });
+});
+
+test("the kinds of a template's variables are taken in order, and one that is not known refuses the row", () => {
+  const head = ["Template ID", "Content", "Variable Types"];
+  const kinds = (text: string) => read("templates", head, [TEMPLATE, "{#var#} {#var#}", text]);
+  expect(kinds("Number, URL")).toMatchObject({ fields: { variableTags: ["numeric", "url"] } });
+  expect(kinds("Numeric, colour")).toEqual({
+    reason: 'the variable tags "Numeric, colour" is not known',
+  });
+});
+
 test("one cell that cannot be stored is enough to refuse a row", () => {
   const head = ["Template ID", "Content", "Remarks"];
   const reason = "must not contain NUL or unpaired surrogates";
