@@ -70,6 +70,19 @@ onEveryStore((start) => {
     });
   });
 
+  test("what is wrong with a template is told under the field that names it", async () => {
+    await using api = await start();
+    const { accountId, key } = await liveAccount(api);
+    const ids = { dltTemplateId: "1107161234567890999", dltEntityId: "1101172974420810001" };
+    const pending = { accountId, name: "pending", body: "Hi", status: "pending", ...ids } as const;
+    const { id: template_id } = await api.add("smsTemplates", pending);
+    const detailsOf = async (named: object) =>
+      (await api.post(PATH, { to: INDIAN, ...named }, { key })).json.details;
+    const reason = "is pending on the DLT portal";
+    expect(await detailsOf({ template_id })).toEqual({ template_id: reason });
+    expect(await detailsOf({ dlt_template_id: pending.dltTemplateId })).toEqual({ dlt_template_id: reason });
+  });
+
   test("an unknown sender is told along with a template_id that is none", async () => {
     await using api = await start();
     const { refused } = await openLive(api);
