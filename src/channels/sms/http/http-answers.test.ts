@@ -134,7 +134,9 @@ test("where reports name a message by our id, it is known by that first, whateve
   });
   expect(await partOf({ status: 200 })).toMatchObject({ kind: "sent", providerMessageIds: [MESSAGE_ID] });
   for (const lost of ["drop", { status: 502 }] as const) {
-    expect(await partOf(lost)).toMatchObject({ kind: "unconfirmed", providerMessageIds: [MESSAGE_ID] });
+    const { part, countsAsAttempt } = await became(lost, { answer });
+    expect(part).toMatchObject({ kind: "unconfirmed", providerMessageIds: [MESSAGE_ID] });
+    expect(countsAsAttempt).toBe(true);
   }
 });
 

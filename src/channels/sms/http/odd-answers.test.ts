@@ -61,6 +61,7 @@ const BY_WORDS = [
 ];
 const BY_STATE = [{ from: { json: "/state" }, is: ["refused"], outcome: "rejected" as const }];
 const BY_SECOND = [{ http: "200", and: { from: { json: "/state" } }, outcome: "rejected" as const }];
+const BY_STATUS = [{ http: "200", outcome: "sent" as const }];
 const IN_DOUBT = { kind: "unconfirmed" as const, error: { code: "http.unreadable_answer" } };
 
 test.each([
@@ -69,6 +70,7 @@ test.each([
   ["a state", BY_STATE, '{"state":"ref', { kind: "sent" as const }],
   ["a state", BY_STATE, '{"state":"refused"}', { kind: "rejected" as const }],
   ["a second value", BY_SECOND, '{"state":"refused"}', { kind: "rejected" as const }],
+  ["a row for its status", BY_STATUS, "", { kind: "sent" as const }],
   ["its status alone", undefined, "", { kind: "sent" as const }],
 ])("an answer that tells by %s is cut off: %j, %j", async (_, rows, body, outcome) => {
   const { parts } = await answeredAs(
@@ -84,6 +86,12 @@ test.each([
 ])("%s counts, though the answer never ends", async (status, outcome) => {
   const { parts } = await answered(`HTTP/1.1 ${status}\r\nRetry-After: 7\r\nContent-Length: 9\r\n\r\nslow`);
   expect(parts).toMatchObject([outcome]);
+});
+
+test("a refusal by its status counts too where the gateway's description names that status", async () => {
+  const rows = [{ http: "403", outcome: "rejected" as const }];
+  const { parts } = await answeredAs({ rows }, "HTTP/1.1 403 Forbidden\r\nContent-Length: 9\r\n\r\nslow");
+  expect(parts).toMatchObject([{ kind: "rejected", error: { code: "http.403" } }]);
 });
 
 test("a gateway is asked not to compress, and is understood if it does", async () => {
