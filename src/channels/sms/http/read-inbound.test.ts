@@ -68,6 +68,34 @@ describe("vonage", () => {
     expect(reading).toMatchObject({ inbound: [{ part: { reference: 7, total: 3, number: 2 } }] });
   });
 
+  const partOf = (reference: number, total: number, number: number) => {
+    const part = { "concat-ref": `${reference}`, "concat-total": `${total}`, "concat-part": `${number}` };
+    const reading = readCallback(connector, { json: { ...json, concat: "true", ...part } });
+    return reading.kind === "receipts" ? reading.inbound?.map((each) => each.part) : reading.kind;
+  };
+
+  test.each([
+    [0, 2, 1],
+    [65_535, 2, 2],
+    [1, 255, 255],
+  ])("reference %p, %p parts, of which it is number %p: that is a part", (reference, total, number) => {
+    expect(partOf(reference, total, number)).toEqual([{ reference, total, number }]);
+  });
+
+  test.each([
+    [65_536, 2, 1],
+    [1, 1, 1],
+    [1, 256, 2],
+    [1, 0, 1],
+    [1, 3, 0],
+    [1, 3, 4],
+  ])(
+    "reference %p, %p parts, number %p: nothing would complete it, so it is a message",
+    (reference, total, number) => {
+      expect(partOf(reference, total, number)).toEqual([undefined]);
+    },
+  );
+
   test("a delivery receipt is none", () => {
     const reading = readCallback(connector, {
       json: { messageId: "0A02", status: "delivered", msisdn: "447700900001", to: "X" },
@@ -99,9 +127,12 @@ describe("plivo", () => {
   });
 });
 
-test("one without an id or a sender is dropped, and answered all the same", () => {
+test("one without an id, a sender or a recipient is dropped, and answered all the same", () => {
   const connector = httpConnector({ provider: "vonage", base_url }, { api_key: "k", api_secret: "s" });
-  for (const json of [{ text: "x" }, { text: "x", messageId: "1" }, { text: "x", msisdn: "44770090000" }]) {
+  const whole = { text: "x", messageId: "1", msisdn: "447700900001", to: "447700900000" };
+  expect(readCallback(connector, { json: whole })).toMatchObject({ inbound: [{ text: "x" }] });
+  for (const missing of ["messageId", "msisdn", "to"]) {
+    const json = { ...whole, [missing]: undefined };
     expect(readCallback(connector, { json })).toMatchObject({ inbound: [], answer: { status: 200 } });
   }
 });
