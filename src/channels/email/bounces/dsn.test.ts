@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readDsn } from "./dsn.ts";
+import { aliasesIn, readDsn } from "./dsn.ts";
 import { readFeedback } from "./feedback.ts";
 import { parseEntity } from "./mime.ts";
 
@@ -79,4 +79,12 @@ test("a complaint is a part of its own type, with a Feedback-Type", () => {
   );
   expect(readFeedback(report(without!))).toBeUndefined();
   expect(readFeedback(report(without!, withType!))).toEqual(complaint);
+});
+
+test("an address is the same in capital letters: as the one whose reason is told, and as the alias, which is not its own target", () => {
+  const fields = "Final-Recipient: rfc822; ANN@example.net\r\nAction: failed\r\nStatus: 5.0.0\r\n";
+  const failed = (words: string) => readDsn(report(["text/plain", words], [STATUS, fields]))?.[0];
+  expect(failed("Ann@Example.net: 550 no such user")).toMatchObject({ text: "550 no such user" });
+  expect(failed("    (generated from Ann@example.net)")).toMatchObject({ isForwarded: true });
+  expect(aliasesIn("<ANN@example.net>\n    (expanded from: <ann@Example.net>)\n").size).toBe(0);
 });
