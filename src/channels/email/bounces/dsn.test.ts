@@ -27,6 +27,21 @@ test("the words for people tell what was refused, where the fields do not", () =
   expect(readDsn(report(quoted, fields))?.[0]).not.toHaveProperty("stage");
 });
 
+test("what the server said tells it too, unless the words for people say that the message was refused", () => {
+  const fields: PartOfReport = [
+    STATUS,
+    `${FAILED}Diagnostic-Code: smtp; 550 no (in reply to RCPT TO command)\r\n`,
+  ];
+  const staged = (words: string) => readDsn(report(["text/plain", words], fields))?.[0]?.stage;
+  expect(staged("said: 550 no")).toBe("recipient");
+  expect(staged("said: 550 no (in reply to end of DATA command)")).toBe("message");
+});
+
+test("the original recipient is the one where the report names no other", () => {
+  const fields = "Original-Recipient: rfc822; ann@example.net\r\nAction: failed\r\n";
+  expect(readDsn(report([STATUS, fields]))).toEqual([{ action: "failed", recipient: "ann@example.net" }]);
+});
+
 test("a report without a recipient is none, and one in a later part counts", () => {
   const perMessage = "Reporting-MTA: dns; mx.example.net\r\nStatus: 5.0.0\r\n";
   expect(readDsn(report([STATUS, perMessage]))).toBeUndefined();
