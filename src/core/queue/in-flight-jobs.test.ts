@@ -30,6 +30,13 @@ test("work is in flight until it has ended, however it does, once for each time 
   expect(inFlight.count()).toBe(0);
 });
 
+test("work is in flight as long as its lease lasts, and half a minute more, however often that is asked", () => {
+  const { clock, inFlight } = open();
+  inFlight.add(1, LEASE_MS, () => new Promise(() => {}));
+  for (; clock.ms < LEASE_MS + 30_000; clock.ms += 10_000) expect(inFlight.ids()).toEqual([1]);
+  expect(inFlight.ids()).toEqual([]);
+});
+
 test("what a process that stood still for an hour works on is still in flight, and has half a minute to end", () => {
   const { clock, inFlight } = open();
   inFlight.add(1, LEASE_MS, () => new Promise(() => {}));
