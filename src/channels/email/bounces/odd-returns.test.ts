@@ -61,6 +61,37 @@ test.each([
   });
 });
 
+const SORRY = "Sorry, no mailbox here by that name.";
+const UNTOLD = { From: "mx@example.net", Subject: "Your mail of today" };
+
+test.each([
+  [
+    "the words of qmail",
+    UNTOLD,
+    ["Hi. This is the qmail-send program at mx.example.net.", "", "<ann@example.net>:", SORRY],
+    { recipient: "ann@example.net", text: SORRY },
+  ],
+  [
+    "the header field of Exim",
+    { ...UNTOLD, "X-Failed-Recipients": "ann@example.net" },
+    ["We are sorry."],
+    { recipient: "ann@example.net" },
+  ],
+] as const)(
+  "a bounce without a reply code is known by %s, whatever its subject",
+  (_, headers, body, told) => {
+    expect(read(text(headers, ...body))).toHaveProperty("recipients", [{ action: "failed", ...told }]);
+  },
+);
+
+test("a bounce in plain words says what was refused, where it tells the command", () => {
+  const headers = { ...DAEMON, Subject: "Returned mail: see transcript" };
+  const refused = "550 5.7.1 spam (in reply to end of DATA command)";
+  expect(read(text(headers, "<ann@example.net>:", refused))).toMatchObject({
+    recipients: [{ stage: "message", code: "5.7.1" }],
+  });
+});
+
 test.each([
   [
     "a server's warning that it goes on trying",
