@@ -12,14 +12,14 @@ import {
 
 export function cancelContract(open: OpenStore): void {
   test(
-    "a queued message is canceled with its job, and its text is wiped",
+    "a queued message is canceled with its job, and no other one is, and its text is wiped",
     inWorld(open, async (world) => {
       const { sms, claim, message, inside } = world;
-      const [id = ""] = await sms();
+      const [[id = ""], [other = ""]] = [await sms(), await sms()];
       expect(await cancel(world, id)).toBe("canceled");
       expect((await message(id)).progress).toMatchObject({ status: "failed", error: { code: "canceled" } });
-      expect(await claim()).toEqual([]);
-      expect(await inside.hasBody(id)).toBe(false);
+      expect((await claim()).map(({ messageId }) => messageId)).toEqual([other]);
+      expect([await inside.hasBody(id), await inside.hasBody(other)]).toEqual([false, true]);
     }),
   );
 
@@ -91,6 +91,8 @@ export function cancelContract(open: OpenStore): void {
       await store.queue.stage(clock.now + HOUR, 10);
       expect(await world.status(interrupted)).toBe("queued");
       expect(await cancel(world, interrupted)).toBe("too_late");
+      const [waiting = ""] = await sms({ queue: "third" });
+      expect(await cancel(world, waiting)).toBe("canceled");
       const [done = ""] = await sms({ queue: "other" });
       await settle((await world.claim(1, "other"))[0]!);
       expect(await cancel(world, done)).toBe("too_late");
