@@ -125,7 +125,7 @@ function addReplay(noun: NounCommand): void {
   noun
     .verb({
       usage: "replay [webhook-id]",
-      summary: "deliver again: one event, or all delivered and failed events of an account",
+      summary: "deliver again: one event, or all delivered and failed, or all waiting events of an account",
       async work(run) {
         const replayed = run.args[0] === undefined ? await replayMany(run) : await replayOne(run);
         run.print({ replayed }, () => `${replayed} queued for delivery again\n`);
@@ -140,6 +140,7 @@ function addReplay(noun: NounCommand): void {
       "only events for this host (with its port, unless that is 443), or for the host of this URL",
     )
     .option("--failed", "only failed events")
+    .option("--waiting", "only events that wait for their next try: now")
     .option("--since <time>", "only events at this time (ISO 8601) or later")
     .option("--until <time>", "only events before this time");
 }
@@ -154,21 +155,21 @@ interface Replayed {
 }
 
 async function replayOne(run: Run): Promise<number> {
-  const { account, host, failed, since, until } = run.options;
-  if ([account, host, failed, since, until].some((given) => given !== undefined))
+  const { account, host, failed, waiting, since, until } = run.options;
+  if ([account, host, failed, waiting, since, until].some((given) => given !== undefined))
     throw new UsageFailure("name a webhook-id, or which of an account's with options: not both");
   return ((await run.client.request("POST", `${pathOf("webhooks", run)}/replay`)) as Replayed).replayed;
 }
 
 /** Each request replays a limited number of events. `next` says where the following one goes on. */
 async function replayMany({ client, options }: Run): Promise<number> {
-  const { account, host, failed, since, until } = options as Record<string, string | undefined>;
+  const { account, host, failed, waiting, since, until } = options as Record<string, string | undefined>;
   if (account === undefined) throw new UsageFailure("name a webhook-id, or an account with --account");
   if ([host, since, until].every((given) => given === undefined)) throw new UsageFailure(OF_WHICH);
   let replayed = 0;
   let after: string | undefined;
   do {
-    const body = { account_id: account, host, failed, since, until, after };
+    const body = { account_id: account, host, failed, waiting, since, until, after };
     const answer = (await client.request("POST", "webhooks/replay", { body }).catch((error) => {
       throw cutShort(error, replayed);
     })) as Replayed;

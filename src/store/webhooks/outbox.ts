@@ -44,7 +44,10 @@ export interface Outbox {
   attempts(event: EventKey): Promise<readonly WebhookAttempt[] | undefined>;
   /** Puts an event in line as if it were new, whatever became of it. False if there is none, or it is being delivered. */
   replay(event: EventKey): Promise<boolean>;
-  /** `replay` for all events of a selection that are delivered or failed, page by page. Events of one message keep their order. */
+  /**
+   * `replay` for all events of a selection that are delivered or failed, or, if it asks for `waiting`, for those that wait for their next
+   * try, page by page. Events of one message keep their order.
+   */
   replayAll(selection: WebhookSelection, page: WebhookPage): Promise<ReplayedPage>;
   /** How many events are in line, and how many wait; each counted up to 100,000. */
   backlog(): Promise<{ readonly ready: number; readonly waiting: number }>;

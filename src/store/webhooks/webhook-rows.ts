@@ -93,8 +93,13 @@ export function isBlocking({ state, failures }: Pick<WebhookRow, "state" | "fail
   return !isAtRest(state) && failures < OVERTAKEN_AFTER_FAILURES;
 }
 
-export function isAtRest(state: WebhookState): boolean {
+function isAtRest(state: WebhookState): boolean {
   return state === "delivered" || state === "failed";
+}
+
+/** Whether a replay of a selection takes a webhook: one that waits for its next try only where such are asked for, and then no others. */
+export function isReplayed(state: WebhookState, { state: wanted }: Pick<WebhookSelection, "state">): boolean {
+  return wanted === "waiting" ? state === "waiting" : isAtRest(state);
 }
 
 /** A condition for webhooks that are not at rest: their messages are kept for them, as the tries go on for two days. */

@@ -55,6 +55,7 @@ const selection = Type.Object({
   account_id: shownFields.account_id,
   host: Type.Optional(Type.String({ minLength: 1 })),
   failed: Type.Optional(Type.Boolean({ description: "Only events that have failed" })),
+  waiting: Type.Optional(Type.Boolean({ description: "Only events that wait for their next try" })),
   since: time,
   until: time,
   after: Type.Optional(Type.String()),
@@ -66,7 +67,8 @@ function replayMany({ store }: AdminDeps): Endpoint {
     method: "POST",
     path: adminPath("webhooks/replay"),
     operation: "replayWebhooks",
-    summary: "Deliver events again that were delivered or have failed: of a host, of a time, or both",
+    summary:
+      "Deliver events again that were delivered or have failed, or now that wait for their next try: of a host, of a time, or both",
     request: { schema: selection, maxBytes: ADMIN_MAX_BYTES },
     responses: { 200: { description: "They will be delivered again", schema: replayed } },
     async handle(call) {
@@ -105,11 +107,13 @@ async function toSelection(
   if (valid.after !== undefined && !isWebhookCursor(valid.after)) errors.add("after", NO_CURSOR);
   const host = valid.host === undefined ? undefined : parseHost(valid.host);
   if (valid.host !== undefined && host === undefined) errors.add("host", NO_HOST);
-  const { failed } = sealDraft(draft);
+  if (valid.failed && valid.waiting) errors.add("waiting", "not together with failed");
+  const { failed, waiting } = sealDraft(draft);
   return {
     accountId: account?.id ?? "",
     ...present({ host, since, until }),
     ...(failed && { state: "failed" as const }),
+    ...(waiting && { state: "waiting" as const }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ListOrder } from "../../../core/lists/list-order.ts";
-import type { WebhookSelection } from "../../../core/webhooks/webhook-outbox.ts";
+import type { WebhookSelection, WebhookVerdict } from "../../../core/webhooks/webhook-outbox.ts";
 import { DAY, HOUR, inWorld, type OpenStore, SECOND, type World } from "../world.contract.ts";
 
 const HOSTS = ["a.test", "b.test"];
@@ -21,7 +21,7 @@ async function restingEvents(world: World): Promise<readonly string[]> {
 async function deliver(
   { store, clock, account }: World,
   host: string,
-  verdict: { kind: "delivered" } | { kind: "ended"; reason: "gone" },
+  verdict: WebhookVerdict,
 ): Promise<number> {
   const lane = { accountId: account.id, host };
   const request = { lanes: [{ lane, limit: 10 }], now: clock.now, leaseMs: HOUR };
@@ -115,6 +115,27 @@ export function outboxReplayContract(open: OpenStore): void {
       });
       expect(await world.store.outbox.backlog()).toEqual({ ready: wanted.length, waiting: 0 });
     })(),
+  );
+
+  test(
+    "what waits for its next try is replayed at once if that is asked for, and then nothing else",
+    inWorld(open, async (world) => {
+      const { store, clock, account } = world;
+      await restingEvents(world);
+      await world.sms({ content: { callbackUrl: "https://c.test/" } });
+      await world.settle(await world.claimOne());
+      await deliver(world, "c.test", { kind: "again", at: clock.now + DAY });
+      const { outbox } = store;
+      const ofC = { accountId: account.id, host: "c.test" };
+      for (const selection of [ofC, { ...ofC, state: "failed" } as const])
+        expect(await outbox.replayAll(selection, { limit: 10 })).toEqual({ replayed: 0 });
+      expect(await outbox.backlog()).toEqual({ ready: 0, waiting: 1 });
+      const waiting = { accountId: account.id, state: "waiting" } as const;
+      expect(await outbox.replayAll(waiting, { limit: 10 })).toEqual({ replayed: 1 });
+      expect(await deliver(world, "c.test", { kind: "delivered" })).toBe(1);
+      expect(await outbox.replayAll(waiting, { limit: 10 })).toEqual({ replayed: 0 });
+      expect(await outbox.backlog()).toEqual({ ready: 0, waiting: 0 });
+    }),
   );
 
   test(

@@ -1,9 +1,9 @@
 import { isUuid } from "../../../core/uuid.ts";
 import { toWebhookId } from "../../../core/webhooks/webhook-event.ts";
-import type { Lane } from "../../../core/webhooks/webhook-outbox.ts";
+import type { Lane, WebhookSelection } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Notifier } from "../../notifier.ts";
 import type { Outbox } from "../../store.ts";
-import { isAtRest, isBlocking, isUntried, type WebhookRow } from "../../webhooks/webhook-rows.ts";
+import { isBlocking, isReplayed, isUntried, type WebhookRow } from "../../webhooks/webhook-rows.ts";
 import type { Session } from "../database/driver.ts";
 import type { Database } from "../database/transactions.ts";
 import { walk } from "./webhook-list.ts";
@@ -24,7 +24,7 @@ export function createWebhookReplay(
     async replayAll(selection, page) {
       const { replayed, next } = await db.transaction(async (session) => {
         const { rows, next } = await walk(session, selection, page);
-        return { replayed: await replayAgain(session, rows), next };
+        return { replayed: await replayAgain(session, rows, selection), next };
       });
       notifier.notify(lanesOf(replayed.changed.filter(({ state }) => state === "ready")));
       return { replayed: replayed.count, ...(next !== undefined && { next }) };
@@ -45,8 +45,12 @@ interface Replayed {
   readonly changed: readonly LockedWebhook[];
 }
 
-/** Begins again with the webhooks that are at rest. Those of one message keep their order. */
-async function replayAgain(session: Session, rows: readonly WebhookRow[]): Promise<Replayed> {
+/** Begins again with those of the webhooks that a replay takes. Those of one message keep their order. */
+async function replayAgain(
+  session: Session,
+  rows: readonly WebhookRow[],
+  selection: WebhookSelection,
+): Promise<Replayed> {
   if (rows.length === 0) return { count: 0, changed: [] };
   const ids = rows.map(({ id }) => id);
   const locked = await lockWebhooks(session, ids, [-1, 1]);
@@ -60,7 +64,7 @@ async function replayAgain(session: Session, rows: readonly WebhookRow[]): Promi
   let count = 0;
   for (const id of ids) {
     const row = locked.get(id);
-    if (!row || !isAtRest(row.state)) continue;
+    if (!row || !isReplayed(row.state, selection)) continue;
     const before = current.get(keyOf(row, -1));
     const next = current.get(keyOf(row, 1));
     begin(row, before && isBlocking(before) ? "held" : "ready");

@@ -1,7 +1,7 @@
 import { present } from "../../../core/present.ts";
-import type { EventKey } from "../../../core/webhooks/webhook-outbox.ts";
+import type { EventKey, WebhookSelection } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Outbox } from "../../store.ts";
-import { isAtRest, isUntried, WEBHOOK_COLUMNS, type WebhookRow } from "../../webhooks/webhook-rows.ts";
+import { isReplayed, isUntried, WEBHOOK_COLUMNS, type WebhookRow } from "../../webhooks/webhook-rows.ts";
 import type { CommitNotifier } from "../database/commit-notifier.ts";
 import type { Database } from "../database/database.ts";
 import type { AccountCache } from "../records/account-cache.ts";
@@ -39,9 +39,9 @@ export function createWebhookReplay(
     return true;
   };
   /** Events of one message keep their order. */
-  const replayAgain = ({ message_id: messageId, sequence }: WebhookRow) => {
+  const replayAgain = ({ message_id: messageId, sequence }: WebhookRow, selection: WebhookSelection) => {
     const row = find.get(messageId, sequence);
-    if (!row || !isAtRest(row.state)) return 0;
+    if (!row || !isReplayed(row.state, selection)) return 0;
     const isBlocked = log.isBlocked({ messageId, sequence });
     restart(row, isBlocked ? "held" : "ready");
     const next = find.get(messageId, sequence + 1);
@@ -52,7 +52,7 @@ export function createWebhookReplay(
     replay: (event) => db.write(() => replayOne(event)),
     async replayAll(selection, page) {
       const { rows, next } = await walk(selection, page);
-      const replayRows = () => rows.reduce((count, row) => count + replayAgain(row), 0);
+      const replayRows = () => rows.reduce((count, row) => count + replayAgain(row, selection), 0);
       return { replayed: await db.write(replayRows, page.limit), ...present({ next }) };
     },
   };
