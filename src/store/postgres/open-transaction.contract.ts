@@ -22,17 +22,18 @@ export interface SlowProcess {
   readonly driver: Driver;
 }
 
-/** Returns how many rows of the indexes of the table the process has read. */
+/** Returns how many rows of the indexes of the table the process has read, or how many of its pages. */
 export async function behindOpenTransaction(
   table: string,
   run: (process: SlowProcess) => Promise<void>,
+  what: keyof typeof READ = "rows",
 ): Promise<number> {
   const { store: other, url } = await openFresh();
   const driver = openDriver({ url, connections: 2 });
   const read = await driver.hold(async (holder) => {
     await holder.exec("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1 FROM jobs");
     const [start] = await driver.query<{ now: string }>("SELECT now()::text AS now");
-    const before = await rowsRead(driver, table);
+    const before = await countRead(driver, READ[what], table);
     const clock = createSlowClock();
     const store = await openOther(url, { clock });
     await run({ url, store, clock, driver });
@@ -42,7 +43,7 @@ export async function behindOpenTransaction(
       () => driver.query(LATER, [start?.now ?? ""]),
       ({ length }) => length === 0,
     );
-    return (await rowsRead(driver, table)) - before;
+    return (await countRead(driver, READ[what], table)) - before;
   });
   await driver.close();
   await other.close();
@@ -52,11 +53,13 @@ export async function behindOpenTransaction(
 const LATER = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
   AND backend_start > $1::text::timestamptz`;
 
-async function rowsRead(driver: Driver, table: string): Promise<number> {
-  const [row] = await driver.query<{ read: number }>(
-    "SELECT sum(idx_tup_read)::bigint AS read FROM pg_stat_user_indexes WHERE relname = $1",
-    [table],
-  );
+const READ = {
+  rows: "SELECT sum(idx_tup_read)::bigint AS read FROM pg_stat_user_indexes WHERE relname = $1",
+  pages: "SELECT heap_blks_hit + heap_blks_read AS read FROM pg_statio_user_tables WHERE relname = $1",
+};
+
+async function countRead(driver: Driver, sql: string, table: string): Promise<number> {
+  const [row] = await driver.query<{ read: number }>(sql, [table]);
   return row?.read ?? 0;
 }
 

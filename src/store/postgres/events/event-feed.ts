@@ -13,6 +13,7 @@ import type { Vault } from "../../vault.ts";
 import type { Session } from "../database/driver.ts";
 import { readCursorKey } from "../database/meta.ts";
 import type { Database } from "../database/transactions.ts";
+import { NUMBERS_ROW } from "./event-numbers-row.ts";
 import { createNumberEvents, type NumberingParts } from "./number-events.ts";
 
 interface FeedParts extends NumberingParts {
@@ -41,7 +42,7 @@ export function createEventFeed(db: Database, parts: FeedParts): EventFeed {
       return { events, next };
     },
     async lastNumber() {
-      const [row] = await db.query<{ last: number }>("SELECT last FROM event_numbers");
+      const [row] = await db.query<{ last: number }>(LAST);
       return row?.last ?? 0;
     },
     async lastNumberOf(accountId) {
@@ -64,6 +65,8 @@ interface EventRow extends Omit<OtherColumns, "id"> {
 /** Without the messages that they are about: `FIND` looks these up by their ids, each in the tables of its day. */
 const PAGE = `SELECT number, subject_id, position, event_id, at, type, data FROM events
   WHERE account = (SELECT accounts.number FROM accounts WHERE id = $1) AND number > $2 ORDER BY number LIMIT $3`;
+
+const LAST = `SELECT last FROM event_numbers WHERE ctid = ${NUMBERS_ROW}`;
 
 const LAST_OF = `SELECT number FROM events
   WHERE account = (SELECT accounts.number FROM accounts WHERE id = $1) ORDER BY number DESC LIMIT 1`;

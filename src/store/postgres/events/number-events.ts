@@ -10,6 +10,7 @@ import { LOCKS } from "../database/lock-numbers.ts";
 import type { Database } from "../database/transactions.ts";
 import { createWholeLooks } from "../queue/whole-looks.ts";
 import { type Days, onDays } from "../retention/days.ts";
+import { NUMBERS_ROW } from "./event-numbers-row.ts";
 
 export interface NumberingParts {
   readonly clock: Clock;
@@ -42,7 +43,9 @@ export function createNumberEvents(
       const [row] = await session.query<{ is_ours: boolean }>(TRY_LOCK);
       if (!row?.is_ours) return { rows: [], on: aheadOn };
       if (aheadOn !== on) session.run(GO_AHEAD);
-      return { rows: await session.query<NumberedRow>(NUMBER, [ids]), on };
+      const rows = await session.query<NumberedRow>(NUMBER, [ids]);
+      if (rows.some((row) => !row.is_numbered)) throw new Error("the number of the last event is not there");
+      return { rows, on };
     });
     aheadOn = on;
     return rows;
@@ -121,20 +124,22 @@ interface NumberedRow {
   readonly id: string | null;
   /** How many events were numbered. */
   readonly events: number;
+  /** Whether there was a row that counts them. */
+  readonly is_numbered: boolean;
 }
 
 /** A statement of its own after the lock, so that it sees everything that was numbered before: of the ids, those that another took are gone. */
 const NUMBER = `WITH taken AS (
     DELETE FROM new_events WHERE id = ANY($1::bigint[]) RETURNING *
   ), counter AS (
-    UPDATE event_numbers SET last = last + (SELECT count(*) FROM taken) RETURNING last
+    UPDATE event_numbers SET last = last + (SELECT count(*) FROM taken) WHERE ctid = ${NUMBERS_ROW} RETURNING last
   ), numbered AS (
     INSERT INTO events (subject_id, position, account, number, event_id, at, type, data)
     SELECT subject_id, position, account, counter.last - count(*) OVER () + row_number() OVER (ORDER BY id),
       event_id, at, type, data
     FROM taken, counter
   )
-  SELECT a.id, count(*) AS events FROM taken LEFT JOIN accounts a ON a.number = taken.account GROUP BY a.id`;
+  SELECT a.id, count(*) AS events, EXISTS (SELECT FROM counter) AS is_numbered FROM taken LEFT JOIN accounts a ON a.number = taken.account GROUP BY a.id`;
 
 /** An event about an inbound message. */
 export interface NewOtherEvent {
