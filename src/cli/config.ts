@@ -6,7 +6,7 @@ import ipaddr from "ipaddr.js";
 import { errorText } from "../core/error-text.ts";
 import { present } from "../core/present.ts";
 import { readHosts } from "../store/postgres/connections/hosts.ts";
-import { MASTER_KEY_FILE } from "./data-folder/data-folder.ts";
+import { MASTER_KEY_FILE, MIN_KEY_LENGTH } from "./data-folder/data-folder.ts";
 import { readTls, type Tls, type TlsFiles } from "./http/tls-files.ts";
 import { misnamedVariables } from "./misnamed-variables.ts";
 
@@ -180,8 +180,10 @@ function readPort(name: string, text: string, report: Report): number {
 }
 
 function readSecret(text: string, report: Report): string {
-  if (text.length < 16)
-    report("POSTRIDER_SECRET: expected at least 16 characters; `openssl rand -hex 32` makes a good one");
+  if (text.length < MIN_KEY_LENGTH)
+    report(
+      `POSTRIDER_SECRET: expected at least ${MIN_KEY_LENGTH} characters; \`openssl rand -hex 32\` makes a good one`,
+    );
   return text;
 }
 

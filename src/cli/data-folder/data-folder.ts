@@ -37,8 +37,8 @@ export function refuseHalfRestored(dataFolder: string): void {
   );
 }
 
-/** A shorter key is a truncated file. */
-const MIN_KEY_LENGTH = 16;
+/** The least length of a master key, in characters. A file with a shorter one is truncated. */
+export const MIN_KEY_LENGTH = 16;
 
 const OWNER_ONLY_FOLDER = 0o700;
 const OTHERS_NOTHING = 0o077;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { syncFolder, writePrivateFile } from "../../store/private-file.ts";
 import { CommandFailure } from "../command-failure.ts";
 import type { DataTarget } from "../config.ts";
-import { MASTER_KEY_FILE, PREVIOUS_KEY_FILE } from "../data-folder/data-folder.ts";
+import { MASTER_KEY_FILE, MIN_KEY_LENGTH, PREVIOUS_KEY_FILE } from "../data-folder/data-folder.ts";
 import { isKeyOf, readKey, requireMasterKey } from "./find-master-key.ts";
 
 /**
@@ -40,9 +40,7 @@ export function putKeyAside(dataFolder: string): void {
   if (old !== undefined) writePrivateFile(join(dataFolder, PREVIOUS_KEY_FILE), `${old}\n`);
 }
 
-const MIN_SECRET_LENGTH = 16;
-
 function refuseBadKey(next: string): void {
-  if (next.length >= MIN_SECRET_LENGTH) return;
-  throw new CommandFailure(`POSTRIDER_NEW_SECRET: expected at least ${MIN_SECRET_LENGTH} characters`);
+  if (next.length >= MIN_KEY_LENGTH) return;
+  throw new CommandFailure(`POSTRIDER_NEW_SECRET: expected at least ${MIN_KEY_LENGTH} characters`);
 }
