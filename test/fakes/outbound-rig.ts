@@ -1,6 +1,5 @@
 /** Outbound HTTP on a clock that is held, with a name server and a receiver of its own. */
 import { Resolver } from "node:dns/promises";
-import { parseRange, type Range } from "../../src/webhooks/http/address-rules.ts";
 import {
   createOutboundHttp,
   type OutboundHttp,
@@ -41,7 +40,7 @@ export async function startOutboundRig(options: RigOptions = {}): Promise<Outbou
   const http = createOutboundHttp({
     clock,
     openResolver: () => resolver,
-    allowed: toRanges(options.allowed ?? ["127.0.0.0/8"]),
+    allowed: options.allowed ?? ["127.0.0.0/8"],
     ca: options.ca ?? hooksTls.ca,
   });
   return {
@@ -81,12 +80,4 @@ function createForgetfulResolver(address: string) {
       for (const resolver of made) resolver.cancel();
     },
   };
-}
-
-function toRanges(texts: readonly string[]): readonly Range[] {
-  return texts.map((text) => {
-    const range = parseRange(text);
-    if (!range) throw new Error(`${text} is no range`);
-    return range;
-  });
 }

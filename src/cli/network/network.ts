@@ -1,12 +1,11 @@
 import type { Network } from "../../channels/network.ts";
 import type { Dns } from "../../core/domains/dns.ts";
-import { createAddressRules, parseRange } from "../../webhooks/http/address-rules.ts";
+import { createAddressRules } from "../../webhooks/http/address-rules.ts";
 
 /** Mail hosts get the same address rules as webhooks, since strangers name both. */
 export function createNetwork(dns: Dns): Network {
   return {
     dns,
-    addressRules: (allowed) =>
-      createAddressRules(allowed.map(parseRange).filter((range) => range !== undefined)),
+    addressRules: createAddressRules,
   };
 }

@@ -8,10 +8,11 @@ export interface AddressRules {
 }
 
 /** `127.0.0.0/8` as an address and the length of its prefix. */
-export type Range = readonly [address: Address, bits: number];
+type Range = readonly [address: Address, bits: number];
 
-/** @param allowed ranges that may be connected to although they are blocked */
-export function createAddressRules(allowed: readonly Range[]): AddressRules {
+/** @param texts ranges and addresses that may be connected to although they are blocked; what is neither is left out */
+export function createAddressRules(texts: readonly string[]): AddressRules {
+  const allowed = texts.map(parseRange).filter((range) => range !== undefined);
   const verdict = (address: Address): string | undefined => {
     const range = find(allowed, address);
     return range ? judgeEmbedded(address, range, verdict) : find(BLOCKED, address)?.join("/");

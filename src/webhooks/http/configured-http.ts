@@ -2,7 +2,6 @@ import type { Clock } from "../../core/clock.ts";
 import { readSetting, type StoredSettings } from "../../core/records/settings.ts";
 import { createFreshCache } from "../../core/work/fresh-cache.ts";
 import type { Records } from "../../store/store.ts";
-import { parseRange, type Range } from "./address-rules.ts";
 import type { Resolver } from "./find-addresses.ts";
 import { createOutboundHttp, type OutboundHttp } from "./outbound-http.ts";
 
@@ -54,7 +53,7 @@ function isSame(a: HttpSettings, b: HttpSettings): boolean {
 
 function open(deps: ConfiguredHttpDeps, { allowed, ca, servers }: HttpSettings): OutboundHttp {
   const openResolver = () => deps.openResolver(servers);
-  const plain = { clock: deps.clock, openResolver, allowed: toRanges(allowed) };
+  const plain = { clock: deps.clock, openResolver, allowed: allowed?.split(",") ?? [] };
   if (ca === undefined) return createOutboundHttp(plain);
   try {
     return createOutboundHttp({ ...plain, ca });
@@ -63,11 +62,4 @@ function open(deps: ConfiguredHttpDeps, { allowed, ca, servers }: HttpSettings):
     deps.onError(error);
     return createOutboundHttp(plain);
   }
-}
-
-function toRanges(text: string | undefined): readonly Range[] {
-  return (text?.split(",") ?? []).flatMap((each) => {
-    const range = parseRange(each);
-    return range ? [range] : [];
-  });
 }

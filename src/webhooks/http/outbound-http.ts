@@ -1,7 +1,7 @@
 import { createSecureContext, getCACertificates } from "node:tls";
 import type { Clock } from "../../core/clock.ts";
 import { unlessAborted } from "../../core/work/unless-aborted.ts";
-import { type AddressRules, createAddressRules, type Range } from "./address-rules.ts";
+import { type AddressRules, createAddressRules } from "./address-rules.ts";
 import type { Endpoint } from "./connection.ts";
 import { type ConnectionPool, createConnectionPool } from "./connection-pool.ts";
 import { type ExchangeOutcome, type ExchangeRequest, exchange, outcomeOfAbort } from "./exchange.ts";
@@ -38,8 +38,8 @@ export interface OutboundHttpDeps {
   readonly clock: Clock;
   /** Opens a resolver for the queries about one name. */
   readonly openResolver: () => Resolver;
-  /** Addresses that may be connected to although they are in a blocked range. */
-  readonly allowed: readonly Range[];
+  /** See `createAddressRules`. */
+  readonly allowed: readonly string[];
   /** Certificates (PEM) that are trusted besides the runtime's own. */
   readonly ca?: string;
 }
