@@ -1,7 +1,7 @@
 import { errorText } from "../core/error-text.ts";
 import { HOUR_MS } from "../core/time/durations.ts";
 import { uuidTime } from "../core/uuid.ts";
-import { isOutage, RowPutOff } from "./outage.ts";
+import { isOutage, RowPutOff, StoreDamaged } from "./outage.ts";
 
 /**
  * A row that made a call fail waits for as long again as its message is old, but at least and at most so long; then it is tried again. So a
@@ -12,6 +12,9 @@ const LONGEST_MS = 5 * 60_000;
 
 /** How long a row waits that is of no message: nobody waits for what is done with it. */
 const OTHERS_MS = HOUR_MS;
+
+/** How long rows wait whose page cannot be read. */
+export const UNREADABLE_MS = HOUR_MS;
 
 /** The most jobs that are put off together: as many as a batch has. */
 export const MAX_TOGETHER = 1_000;
@@ -32,6 +35,11 @@ interface Sweep<Row, Result> {
    * with says how many.
    */
   putOff(row: Row, dueAt: number): Promise<unknown>;
+  /**
+   * Passes over the next rows if their page is damaged, so that not even one can be read. Resolves with what the log calls them; `undefined`:
+   * there are none. Absent: where they cannot be passed over.
+   */
+  passUnreadable?(): Promise<string | undefined>;
 }
 
 /**
@@ -43,6 +51,7 @@ export async function passOver<Row extends PutOffRow, Result>({
   now,
   run,
   putOff,
+  passUnreadable,
 }: Sweep<Row, Result>): Promise<Result> {
   for (let most = limit; ; ) {
     let rows: readonly Row[] = [];
@@ -52,7 +61,11 @@ export async function passOver<Row extends PutOffRow, Result>({
       });
     } catch (error) {
       const [first] = rows;
-      if (isOutage(error) || !first) throw error;
+      if (isOutage(error)) throw error;
+      if (!first) {
+        most = await fewerOrPass(error, most, passUnreadable);
+        continue;
+      }
       if (rows.length === 1) {
         const ms = waitMs(first, now);
         const count = await putOff(first, now + ms);
@@ -63,6 +76,19 @@ export async function passOver<Row extends PutOffRow, Result>({
       most = Math.floor(Math.min(most, rows.length) / 2);
     }
   }
+}
+
+/** Of a sweep that failed before it had taken a row: resolves with how many to try next. If one is too many, passes over it and throws. */
+async function fewerOrPass(
+  error: unknown,
+  most: number,
+  pass: (() => Promise<string | undefined>) | undefined,
+): Promise<number> {
+  if (!pass || !(error instanceof StoreDamaged)) throw error;
+  if (most > 1) return Math.floor(most / 2);
+  const name = await pass();
+  if (name === undefined) throw error;
+  throw new RowPutOff(`${name}, put off for ${UNREADABLE_MS / 1_000} s: ${errorText(error)}`);
 }
 
 function nameOf(row: PutOffRow): string {
@@ -124,6 +150,8 @@ interface OldRowWork<Id> {
    * of them.
    */
   run(limit: number, waiting: ReadonlySet<Id>, take: (ids: readonly Id[]) => void): Promise<number>;
+  /** See `Sweep`. */
+  passUnreadable?(waiting: ReadonlySet<Id>): Promise<string | undefined>;
 }
 
 /**
@@ -136,10 +164,11 @@ export function createOldRowUpkeep<Id>(
   nameOf: (id: Id) => string,
 ): (work: OldRowWork<Id>) => Promise<number> {
   const putOff = createPutOffRows<Id>();
-  return ({ limit, now, run }) =>
+  return ({ limit, now, run, passUnreadable }) =>
     passOver({
       limit,
       now,
+      ...(passUnreadable && { passUnreadable: () => passUnreadable(new Set(putOff.ids(now))) }),
       async run(most, take: (rows: readonly { readonly id: Id; readonly name: string }[]) => void) {
         const waiting = new Set(putOff.ids(now));
         const count = await run(most, waiting, (ids) => take(ids.map((id) => ({ id, name: nameOf(id) }))));

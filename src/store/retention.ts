@@ -1,6 +1,6 @@
 /**
- * Deletes what has been kept for long enough, and prepares the tables that days are kept in. All but `pruneReceived` pass over rows that
- * cannot be deleted, and reject with `RowPutOff` for each.
+ * Deletes what has been kept for long enough, and prepares the tables that days are kept in. All pass over rows that cannot be deleted,
+ * on SQLite also over those that cannot be read, and reject with `RowPutOff` for each, or for all of a damaged page.
  */
 export interface Retention {
   /** PostgreSQL: creates the tables for messages of today and the next days, so that no accept has to wait for that. Always 0. */

@@ -58,6 +58,39 @@ const UPKEEP: readonly Upkeep[] = [
     run: (retention, now) => retention.pruneInbound({ before: now, atLatest: 0, limit: 10 }),
   },
   {
+    name: "a parked receipt that cannot be deleted",
+    told: /^parked receipt \d+, put off for 3600 s: damaged/,
+    async fill(world) {
+      for (const id of ["first", "bad", "last"]) await world.receive(id);
+      return ["DELETE", "parked_receipts", "OLD.id_key = 'BAD'"];
+    },
+    run: (retention, now) => retention.pruneReceived(now, 10),
+  },
+  {
+    name: "a sandbox message that cannot be deleted",
+    told: /^sandbox message [-\da-f]{36}, put off for 3600 s: damaged/,
+    async fill({ store, account, clock, id }) {
+      const entry = { accountId: account.id, channel: "sms", receivedAt: clock.now } as const;
+      const recipients = ["+14155550101", "+14155550102", "+14155550103"];
+      await store.sandbox.record(
+        recipients.map((to) => ({ ...entry, id: id(), messageId: id(), to, rendered: {} })),
+      );
+      return ["DELETE", "sandbox_messages", "OLD.recipient = '+14155550102'"];
+    },
+    run: (retention, now) => retention.pruneReceived(now, 10),
+  },
+  {
+    name: "a count of messages that cannot be deleted",
+    told: /^count of messages (at|of account) \S+, put off for 3600 s: damaged/,
+    async fill({ inside, clock }) {
+      for (const recipient of ["first", "bad", "last"])
+        await inside.change(`INSERT INTO sms_usage (account, recipient, hour, messages, segments)
+          VALUES (1, '${recipient}', ${Math.floor(clock.now / HOUR)}, 1, 1)`);
+      return ["DELETE", "sms_usage", "OLD.recipient = 'bad'"];
+    },
+    run: (retention, now) => retention.pruneReceived(now, 10),
+  },
+  {
     name: "a body that cannot be wiped",
     told: /^content \S+, put off for 3600 s: damaged/,
     async fill(world) {

@@ -39,7 +39,6 @@ import { createQueues } from "./queue/queues.ts";
 import { createRelease } from "./queue/release.ts";
 import { createSettle } from "./queue/settle.ts";
 import { createStage } from "./queue/stage.ts";
-import { pruneParked } from "./receipts/parked-receipts.ts";
 import { createReceiptStore } from "./receipts/receipt-store.ts";
 import { createAccess } from "./records/access.ts";
 import { createRecords } from "./records/records.ts";
@@ -187,7 +186,7 @@ function createRetention(db: Database, days: Days): Store["retention"] {
     pruneIdempotencyKeys: createPruneKeys(db),
     pruneSuppressions: createPruneSuppressions(db),
     pruneInbound: createPruneInbound(db),
-    pruneReceived: createPruneReceived(db, [pruneParked]),
+    pruneReceived: createPruneReceived(db),
   };
 }
 

@@ -1,36 +1,54 @@
 import { createOldRowUpkeep } from "../pass-over.ts";
 import type { Database } from "./database/database.ts";
+import { createUnreadableRows, type Keys } from "./unreadable-rows.ts";
 
 /** Old rows of a table, and how they are deleted. */
-export interface OldRows<Row, Id> {
-  /** Selects ?2 rows at most that may go, by the bound ?1. */
+export interface OldRows<Row, Id, Key> {
+  readonly table: string;
+  /** Selects ?2 rows at most that may go, by the bound ?1, with keys above ?3 and in their order. */
   readonly sql: string;
+  readonly keys: Keys<Key>;
+  readonly keyOf: (row: Row) => Key;
   readonly idOf: (row: Row) => Id;
   readonly nameOf: (id: Id) => string;
   readonly remove: (row: Row) => unknown;
-  /** Runs at the end of the transaction; `waiting`: ids of rows that stay since they cannot be deleted. */
-  readonly atEnd?: (limit: number, waiting: ReadonlySet<Id>) => void;
 }
 
-/** Makes a function that deletes at most `limit` old rows, and passes over those that cannot be deleted. Returns how many. */
-export function createOldRowDeletion<Row, Id>(
+interface Deleted<Id> {
+  /** At least 1 if there may be more. */
+  readonly count: number;
+  /** Ids of rows that stay since they cannot be deleted. */
+  readonly waiting: ReadonlySet<Id>;
+}
+
+/** Makes a function that deletes at most `limit` old rows, and passes over those that cannot be deleted or read. */
+export function createOldRowDeletion<Row, Id, Key extends number | string>(
   db: Database,
-  { sql, idOf, nameOf, remove, atEnd }: OldRows<Row, Id>,
-): (bound: number, now: number, limit: number) => Promise<number> {
+  { table, sql, keys, keyOf, idOf, nameOf, remove }: OldRows<Row, Id, Key>,
+): (bound: number | string, now: number, limit: number) => Promise<Deleted<Id>> {
   const select = db.prepare<Row>(sql);
   const upkeep = createOldRowUpkeep<Id>(nameOf);
-  return (bound, now, limit) =>
-    upkeep({
+  const unreadable = createUnreadableRows<Key>(db, { table, keys });
+  return async (bound, now, limit) => {
+    let left: ReadonlySet<Id> = new Set();
+    const from = unreadable.from(keys.start, now);
+    if (from === undefined) return { count: 0, waiting: left };
+    const next = (after: Key) => select.all(bound, 1, after).map(keyOf)[0];
+    const count = await upkeep({
       limit,
       now,
-      run: (most, waiting, take) =>
-        db.write(() => {
-          const found = select.all(bound, most + waiting.size);
+      run(most, waiting, take) {
+        left = waiting;
+        return db.write(() => {
+          const found = select.all(bound, most + waiting.size, from);
           const rows = found.filter((row) => !waiting.has(idOf(row))).slice(0, most);
           take(rows.map(idOf));
           for (const row of rows) remove(row);
-          atEnd?.(most, waiting);
           return rows.length;
-        }, most),
+        }, most);
+      },
+      passUnreadable: ({ size }) => unreadable.pass({ after: from, steps: size + 1, now, next }),
     });
+    return { count, waiting: left };
+  };
 }

@@ -3,9 +3,12 @@ import { createPutOffRows, passOver } from "../pass-over.ts";
 import { createPruneRound } from "../prune-round.ts";
 import type { Retention } from "../store.ts";
 import type { Database } from "./database/database.ts";
+import type { Statement } from "./database/driver.ts";
+import { createUnreadableRows, type UnreadableRows, UUIDS } from "./unreadable-rows.ts";
 
 /** What a walk over old rows deletes, and how. */
 export interface OldRows<Row> {
+  readonly table: string;
   /** Selects the rows with ids above ?1 and below ?2, in order of id, ?3 at most. */
   readonly sql: string;
   /** Whether a row goes once it is past its retention; otherwise it stays until the latest day. */
@@ -23,40 +26,28 @@ const EXAMINED_PER_LIMIT = 4;
 
 /**
  * Walks through the old rows in order of id; each call goes on where the last one ended. Returns at least 1 until the end. Then
- * it waits there for rows that become old, until the next round. Rows that cannot be deleted keep no others.
+ * it waits there for rows that become old, until the next round. Rows that cannot be examined, deleted or even read keep no others.
  */
 export function createOldWalk<Row extends { readonly id: string }>(
   db: Database,
-  { sql, isOver, remove }: OldRows<Row>,
+  { table, sql, isOver, remove }: OldRows<Row>,
 ): Retention["pruneMessages"] {
   const old = db.prepare<Row>(sql);
   const round = createPruneRound();
   const putOff = createPutOffRows<string>();
+  const unreadable = createUnreadableRows<string>(db, { table, keys: UUIDS });
 
-  /** Deletes rows that are so old that they go whatever they are. They are always the oldest, so no position is kept. */
-  const pruneOldest = ({ atLatest, limit }: Bounds, { waits, remove }: Removal<Row>): number => {
-    const rows = old.all("", firstUuidAt(atLatest), limit + waits.size);
-    const over = rows.filter(({ id }) => !waits.has(id)).slice(0, limit);
-    remove(over);
-    return over.length;
-  };
-  const pruneFrom = (last: string, bounds: Bounds, { waits, remove }: Removal<Row>) => {
-    const maxExamined = bounds.limit * EXAMINED_PER_LIMIT;
-    const rows = old.all(last, firstUuidAt(bounds.before), maxExamined);
-    const over = rows
-      .values()
-      .filter((row) => !waits.has(row.id) && isOver(row, bounds))
-      .take(bounds.limit)
-      .toArray();
-    remove(over);
-    const isAtLimit = over.length === bounds.limit;
-    const isAtEnd = !isAtLimit && rows.length < maxExamined;
-    const lastExamined = isAtLimit ? over.at(-1) : rows.at(-1);
-    return { pruned: over.length, last: lastExamined?.id ?? last, isAtEnd };
-  };
-  const prune = async (bounds: Bounds, take: Take) => {
-    const last = round.from(bounds.before);
-    const removal = { waits: new Set(putOff.ids(bounds.before)), remove: removing(remove, take) };
+  const { pruneOldest, pruneFrom } = createStretches(old, { isOver, remove, unreadable });
+  const waiting = ({ before }: Bounds) => new Set(putOff.ids(before));
+  const lastOf = ({ before }: Bounds) => unreadable.from(round.from(before), before);
+  const prune = async (bounds: Bounds, most: number, take: Take) => {
+    const last = lastOf(bounds);
+    if (last === undefined) return 0;
+    const removal: Removal = {
+      most,
+      waits: waiting(bounds),
+      take: (rows) => take(rows.map(({ id }) => ({ message_id: id }))),
+    };
     const work = () => pruneOldest(bounds, removal) || pruneFrom(last, bounds, removal);
     const done = await db.write(work, bounds.limit);
     if (typeof done === "number") return done;
@@ -64,27 +55,78 @@ export function createOldWalk<Row extends { readonly id: string }>(
     round.goOn(done);
     return done.isAtEnd ? done.pruned : Math.max(1, done.pruned);
   };
-  return (bounds) =>
-    passOver({
-      limit: Math.min(bounds.limit, MAX_PRUNED),
+  const pass = createPass(old, unreadable);
+  return (bounds) => {
+    const limit = Math.min(bounds.limit, MAX_PRUNED);
+    return passOver({
+      limit: limit * EXAMINED_PER_LIMIT,
       now: bounds.before,
-      run: (limit, take: Take) => prune({ ...bounds, limit }, take),
+      run: (most, take: Take) => prune({ ...bounds, limit: Math.min(limit, most) }, most, take),
       putOff: async ({ message_id }, dueAt) => putOff.add(message_id, dueAt),
+      passUnreadable: () => pass(bounds, lastOf(bounds), waiting(bounds).size),
     });
+  };
 }
 
-/** Names the rows before it deletes them. */
-function removing<Row extends { readonly id: string }>(remove: Removal<Row>["remove"], take: Take) {
-  return (rows: readonly Row[]) => {
-    take(rows.map(({ id }) => ({ message_id: id })));
-    remove(rows);
+interface StretchParts<Row> extends Pick<OldRows<Row>, "isOver" | "remove"> {
+  readonly unreadable: UnreadableRows<string>;
+}
+
+function createStretches<Row extends { readonly id: string }>(
+  old: Statement<Row>,
+  { isOver, remove, unreadable }: StretchParts<Row>,
+) {
+  /** Deletes rows that are so old that they go whatever they are. They are always the oldest, so no position is kept. */
+  const pruneOldest = ({ atLatest, limit, before }: Bounds, { waits, take }: Removal): number => {
+    const from = unreadable.from("", before);
+    const rows = from === undefined ? [] : old.all(from, firstUuidAt(atLatest), limit + waits.size);
+    const over = rows.filter(({ id }) => !waits.has(id)).slice(0, limit);
+    take(over);
+    remove(over);
+    return over.length;
   };
+  const pruneFrom = (last: string, bounds: Bounds, { most, waits, take }: Removal) => {
+    const rows = old.all(last, firstUuidAt(bounds.before), most);
+    const examined = rows.filter(({ id }) => !waits.has(id));
+    take(examined);
+    const over = examined
+      .values()
+      .filter((row) => isOver(row, bounds))
+      .take(bounds.limit)
+      .toArray();
+    remove(over);
+    const isAtLimit = over.length === bounds.limit;
+    const isAtEnd = !isAtLimit && rows.length < most;
+    const lastExamined = isAtLimit ? over.at(-1) : rows.at(-1);
+    return { pruned: over.length, last: lastExamined?.id ?? last, isAtEnd };
+  };
+  return { pruneOldest, pruneFrom };
+}
+
+/** Makes a function that passes over what cannot be read: where the oldest rows are, or else where the walk stands. */
+function createPass(old: Statement<{ readonly id: string }>, unreadable: UnreadableRows<string>) {
+  const pass = async (after: string | undefined, end: number, { steps, now }: Steps) => {
+    const next = (from: string) => old.all(from, firstUuidAt(end), 1)[0]?.id;
+    return after === undefined ? undefined : unreadable.pass({ after, steps, now, next });
+  };
+  return async ({ before: now, atLatest }: Bounds, last: string | undefined, waiting: number) => {
+    const oldest = await pass(unreadable.from("", now), atLatest, { steps: waiting + 1, now });
+    return oldest ?? pass(last, now, { steps: 1, now });
+  };
+}
+
+interface Steps {
+  readonly steps: number;
+  readonly now: number;
 }
 
 type Take = (rows: readonly { readonly message_id: string }[]) => void;
 
-interface Removal<Row> {
+interface Removal {
+  /** The most rows to examine. */
+  readonly most: number;
   /** Ids of rows that are put off. */
   readonly waits: ReadonlySet<string>;
-  readonly remove: (rows: readonly Row[]) => void;
+  /** To be called with rows before anything is done that may fail because of one of them. */
+  readonly take: (rows: readonly { readonly id: string }[]) => void;
 }

@@ -1,6 +1,4 @@
 import type { MessageStatus } from "../../core/messages/message.ts";
-import { HOUR_MS } from "../../core/time/durations.ts";
-import { firstUuidAt } from "../../core/uuid.ts";
 import { FINAL_STATUSES } from "../messages/final-statuses.ts";
 import { createOldRowUpkeep } from "../pass-over.ts";
 import type { Retention } from "../store.ts";
@@ -11,7 +9,9 @@ import type { IdempotencyKeys } from "./intake/idempotency-keys.ts";
 import type { Contents } from "./messages/contents.ts";
 import { createMessageRemoval } from "./messages/message-removal.ts";
 import { createOldWalk } from "./old-walk.ts";
+import { createPruneReceived } from "./prune-received.ts";
 import type { SuppressionList } from "./suppressions/suppression-list.ts";
+import { createUnreadableRows, NUMBERS } from "./unreadable-rows.ts";
 
 export interface PruneParts {
   readonly contents: Contents;
@@ -23,28 +23,12 @@ type Pruning = Omit<Retention, "prepareDays">;
 
 /** The methods of `Retention` that delete what is past its retention. */
 export function createPrune(db: Database, { contents, keys, suppressions }: PruneParts): Pruning {
-  const parked = db.prepare(
-    // Ids rise with time, so the oldest come first.
-    `DELETE FROM parked_receipts WHERE id IN
-       (SELECT id FROM (SELECT id, at FROM parked_receipts ORDER BY id LIMIT ?2) WHERE at < ?1)`,
-  );
-  const usage = db.prepare(
-    `DELETE FROM sms_usage WHERE (account, recipient, hour) IN
-       (SELECT account, recipient, hour FROM sms_usage WHERE hour < ? LIMIT ?)`,
-  );
-  const sandbox = db.prepare(
-    "DELETE FROM sandbox_messages WHERE id IN (SELECT id FROM sandbox_messages WHERE id < ? ORDER BY id LIMIT ?)",
-  );
-  const pruneReceived = (before: number, limit: number) => {
-    const rows = parked.run(before, limit) + usage.run(Math.floor(before / HOUR_MS), limit);
-    return rows + sandbox.run(firstUuidAt(before), limit);
-  };
   return {
     pruneMessages: createMessagePrune(db),
     pruneInbound: createInboundPrune(db),
     pruneIdempotencyKeys: keys.prune,
     pruneSuppressions: suppressions.prune,
-    pruneReceived: (before, limit) => db.write(() => pruneReceived(before, limit), limit),
+    pruneReceived: createPruneReceived(db),
     wipeContents: createWipe(db, contents),
   };
 }
@@ -64,6 +48,7 @@ function createMessagePrune(db: Database): Pruning["pruneMessages"] {
   const isQuiet = (id: string, since: number | undefined) =>
     since === undefined || moving.get(id, since) === undefined;
   return createOldWalk<OldRow>(db, {
+    table: "messages",
     sql: "SELECT id, status, content FROM messages WHERE id > ? AND id < ? ORDER BY id LIMIT ?",
     isOver: ({ id, status }, { quietSince }) =>
       FINAL_STATUSES.has(status) &&
@@ -99,6 +84,7 @@ function createWipe(db: Database, contents: Contents): Retention["wipeContents"]
   );
   const isOpen = (row: BatchRow) => open.get(row.first_message_id, row.last_message_id, row.id) !== undefined;
   const upkeep = createOldRowUpkeep<number>((id) => `content ${id}`);
+  const unreadable = createUnreadableRows<number>(db, { table: "contents", keys: NUMBERS });
   let last = 0;
   /** Returns how many were wiped, and where to go on. */
   const wipeFrom = (after: number, limit: number, { waiting, take }: WipeParts) => {
@@ -117,17 +103,22 @@ function createWipe(db: Database, contents: Contents): Retention["wipeContents"]
     }
     return { wiped, next: rows.length < maxExamined ? 0 : (rows.at(-1)?.id ?? 0) };
   };
-  return (now, limit) =>
-    upkeep({
+  return async (now, limit) => {
+    const from = unreadable.from(last, now);
+    if (from === undefined) return 0;
+    return upkeep({
       limit: Math.min(limit, MAX_EXAMINED),
       now,
       async run(most, waiting, take) {
-        const { wiped, next } = await db.write(() => wipeFrom(last, most, { waiting, take }), most);
+        const { wiped, next: position } = await db.write(() => wipeFrom(from, most, { waiting, take }), most);
         // Only now, since what was rolled back has to be examined again.
-        last = next;
+        last = position;
         return wiped;
       },
+      passUnreadable: () =>
+        unreadable.pass({ after: from, steps: 1, now, next: (after) => candidates.get(after, 1)?.id }),
     });
+  };
 }
 
 interface WipeParts {

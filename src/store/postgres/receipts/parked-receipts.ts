@@ -165,14 +165,3 @@ function toParked(rows: readonly ParkedRow[]): readonly Parked[] {
   }
   return parked;
 }
-
-/** Deletes those of the `limit` parked receipts with the lowest ids that are older than `before`. Ids rise with time, more or less. */
-export async function pruneParked(session: Session, before: number, limit: number): Promise<number> {
-  const rows = await session.query(PRUNE, [before, limit]);
-  return rows.length;
-}
-
-/** By a list of ids, as in `insertParked`. */
-const PRUNE = `DELETE FROM parked_receipts WHERE id = ANY(ARRAY(
-    SELECT id FROM (SELECT id, at FROM parked_receipts ORDER BY id LIMIT $2) AS oldest WHERE at < $1
-  )) RETURNING 1`;

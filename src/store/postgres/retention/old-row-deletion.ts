@@ -14,7 +14,7 @@ export interface OldRows {
 export function createOldRowDeletion(
   db: Database,
   { select, remove, nameOf }: OldRows,
-): (bound: number, now: number, limit: number) => Promise<number> {
+): (bound: number | string, now: number, limit: number) => Promise<number> {
   const upkeep = createOldRowUpkeep<string>(nameOf);
   return (bound, now, limit) =>
     upkeep({

@@ -20,6 +20,7 @@ export function createInboundPrune(db: Database): Retention["pruneInbound"] {
     "DELETE FROM inbound_messages WHERE id = ?",
   ].map((sql) => db.prepare(sql));
   return createOldWalk<OldRow>(db, {
+    table: "inbound_messages",
     sql: "SELECT id, received_at FROM inbound_messages WHERE id > ? AND id < ? ORDER BY id LIMIT ?",
     isOver: ({ id }) => telling.get(id) === undefined,
     remove(rows) {

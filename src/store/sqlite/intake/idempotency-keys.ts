@@ -1,10 +1,13 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { errorText } from "../../../core/error-text.ts";
 import type { Idempotency, RequestAnswer, SavedAnswer } from "../../../core/messages/accept-request.ts";
 import { keyDigest } from "../../intake/key-digest.ts";
-import type { Retention } from "../../store.ts";
+import { createPutOffRows, UNREADABLE_MS } from "../../pass-over.ts";
+import { isOutage, type Retention, RowPutOff } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import { createLateRows } from "../database/row-insert.ts";
 import { createOldRowDeletion } from "../old-row-deletion.ts";
+import { NUMBERS } from "../unreadable-rows.ts";
 import { createKeyNumbers } from "./key-numbers.ts";
 
 /** Answers saved under idempotency keys. `find` is for use inside or outside a transaction, `take` inside. */
@@ -89,33 +92,62 @@ const ENTRIES_PER_ROW = 4;
 
 function createKeyPrune(db: Database): IdempotencyKeys["prune"] {
   const remove = db.prepare("DELETE FROM idempotency_keys WHERE number = ?");
-  const prune = createOldRowDeletion<{ readonly number: number }, number>(db, {
-    sql: `SELECT number FROM (SELECT number, expires_at FROM idempotency_keys ORDER BY number LIMIT ?2)
+  const prune = createOldRowDeletion<{ readonly number: number }, number, number>(db, {
+    table: "idempotency_keys",
+    sql: `SELECT number FROM (SELECT number, expires_at FROM idempotency_keys WHERE number > ?3 ORDER BY number LIMIT ?2)
       WHERE expires_at <= ?1`,
+    keys: NUMBERS,
+    keyOf: ({ number }) => number,
     idOf: ({ number }) => number,
     nameOf: (number) => `idempotency key number ${number}`,
     remove: ({ number }) => remove.run(number),
-    atEnd: createNameSweep(db),
   });
-  return (now, limit) => prune(now, now, limit);
+  const sweep = createNameSweep(db);
+  return async (now, limit) => {
+    const { count, waiting } = await prune(now, now, limit);
+    await sweep({ now, limit, waiting });
+    return count;
+  };
 }
 
-/** Deletes names whose row is gone, which do no harm. In order of name, since many then share a page. */
-function createNameSweep(db: Database): (limit: number, waiting: ReadonlySet<number>) => void {
+interface NameSweep {
+  readonly now: number;
+  readonly limit: number;
+  /** Numbers of rows that cannot be deleted, and have expired. */
+  readonly waiting: ReadonlySet<number>;
+}
+
+/**
+ * Deletes names whose row is gone, which do no harm. In order of name, since many then share a page. In a transaction of its own: if a page
+ * of the names is damaged, the rows go all the same, and names wait for an hour.
+ */
+function createNameSweep(db: Database): (sweep: NameSweep) => Promise<void> {
   const oldest = db.prepare<{ number: number }>(
     "SELECT number FROM idempotency_keys ORDER BY number LIMIT ?",
   );
   const end = db.prepare<{ name: Uint8Array }>(
     "SELECT name FROM key_names WHERE name > ? ORDER BY name LIMIT 1 OFFSET ?",
   );
-  const sweep = db.prepare("DELETE FROM key_names WHERE name > ? AND name <= ? AND number < ?");
+  const remove = db.prepare("DELETE FROM key_names WHERE name > ? AND name <= ? AND number < ?");
+  const putOff = createPutOffRows<"names">();
   let last: Uint8Array = START;
-  return (limit, waiting) => {
-    const to = end.get(last, limit * ENTRIES_PER_ROW)?.name;
-    // Also those of rows that cannot be deleted: these have expired.
+  const sweepFrom = (from: Uint8Array, { limit, waiting }: NameSweep): Uint8Array => {
+    const to = end.get(from, limit * ENTRIES_PER_ROW)?.name;
     const first = oldest.all(waiting.size + 1).find(({ number }) => !waiting.has(number));
-    sweep.run(last, to ?? END, first?.number ?? Number.MAX_SAFE_INTEGER);
-    last = to ?? START;
+    remove.run(from, to ?? END, first?.number ?? Number.MAX_SAFE_INTEGER);
+    return to ?? START;
+  };
+  return async (sweep) => {
+    if (putOff.ids(sweep.now).length > 0) return;
+    try {
+      last = await db.write(() => sweepFrom(last, sweep), sweep.limit);
+    } catch (error) {
+      if (isOutage(error)) throw error;
+      putOff.add("names", sweep.now + UNREADABLE_MS);
+      throw new RowPutOff(
+        `names of idempotency keys, put off for ${UNREADABLE_MS / 1_000} s: ${errorText(error)}`,
+      );
+    }
   };
 }
 

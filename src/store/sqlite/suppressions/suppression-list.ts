@@ -17,6 +17,7 @@ import type { Database } from "../database/database.ts";
 import type { ErasedNames } from "../erasures/erased-names.ts";
 import { createOldRowDeletion } from "../old-row-deletion.ts";
 import type { AccountCache, AccountEntry } from "../records/account-cache.ts";
+import { NUMBERS } from "../unreadable-rows.ts";
 
 /** The suppression lists, all but `prune` for use inside a transaction. Bounces of sandbox accounts are ignored, since they are simulated. */
 export interface SuppressionList {
@@ -73,6 +74,11 @@ export function createSuppressionList(
   };
 }
 
+interface Ended {
+  readonly id: string;
+  readonly expires_at: number;
+}
+
 function createRows(db: Database, erasedNames: ErasedNames) {
   const upsert = db.prepare(
     `INSERT INTO suppressions (id, account_id, email, reason, source, expires_at, created_at)
@@ -97,8 +103,11 @@ function createRows(db: Database, erasedNames: ErasedNames) {
   const save = ({ id, accountId, email, reason, source, expiresAt, createdAt }: Suppression): boolean =>
     upsert.run(id, accountId, email, reason, source ?? null, expiresAt ?? null, createdAt) > 0;
   const remove = db.prepare("DELETE FROM suppressions WHERE id = ?");
-  const prune = createOldRowDeletion<{ readonly id: string }, string>(db, {
-    sql: "SELECT id FROM suppressions WHERE expires_at IS NOT NULL AND expires_at <= ? LIMIT ?",
+  const prune = createOldRowDeletion<Ended, string, number>(db, {
+    table: "suppressions",
+    sql: "SELECT id, expires_at FROM suppressions WHERE expires_at > ?3 AND expires_at <= ?1 ORDER BY expires_at LIMIT ?2",
+    keys: NUMBERS,
+    keyOf: (row) => row.expires_at,
     idOf: ({ id }) => id,
     nameOf: (id) => `suppression ${id}`,
     remove: ({ id }) => remove.run(id),
@@ -108,8 +117,14 @@ function createRows(db: Database, erasedNames: ErasedNames) {
       const named = suppressions.map((each) => ({ ...each, email: nameFor(each.accountId, each.email) }));
       return longest(named).filter(save).length;
     },
-    removeEnded: (now: number, limit: number) => prune(now, now, limit),
+    removeEnded: async (now: number, limit: number) => (await prune(now, now, limit)).count,
   };
+}
+
+interface SoftBounceRow {
+  readonly account_id: string;
+  readonly email: string;
+  readonly last_day: number;
 }
 
 function createSoftBounces(db: Database) {
@@ -121,8 +136,12 @@ function createSoftBounces(db: Database) {
      ON CONFLICT (account_id, email) DO UPDATE SET days = excluded.days, last_day = excluded.last_day`,
   );
   const remove = db.prepare("DELETE FROM soft_bounces WHERE account_id = ? AND email = ?");
-  const prune = createOldRowDeletion<{ readonly account_id: string; readonly email: string }, string>(db, {
-    sql: "SELECT account_id, email FROM soft_bounces WHERE last_day < ? LIMIT ?",
+  const prune = createOldRowDeletion<SoftBounceRow, string, number>(db, {
+    table: "soft_bounces",
+    sql: `SELECT account_id, email, last_day FROM soft_bounces WHERE last_day > ?3 AND last_day < ?1
+      ORDER BY last_day LIMIT ?2`,
+    keys: NUMBERS,
+    keyOf: (row) => row.last_day,
     idOf: (row) => `${row.account_id} ${row.email}`,
     nameOf: (id) => `a soft bounce in account ${id.split(" ")[0]}`,
     remove: (row) => remove.run(row.account_id, row.email),
@@ -139,6 +158,6 @@ function createSoftBounces(db: Database) {
       return isOver;
     },
     forget: ({ account }: AccountEntry, email: string) => void remove.run(account.id, email),
-    prune: (now: number, limit: number) => prune(firstSoftDay(now), now, limit),
+    prune: async (now: number, limit: number) => (await prune(firstSoftDay(now), now, limit)).count,
   };
 }

@@ -1,0 +1,132 @@
+/** A page of a table is damaged: what is past its retention goes all the same, but for what is on that page. */
+import { expect, test } from "bun:test";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { folderUntilTheEnd } from "../../../test/temp-folder.ts";
+import { untilPassed } from "../contract/damaged-row.contract.ts";
+import { piece } from "../contract/inbound.contract.ts";
+import { createWorld, DAY } from "../contract/world.contract.ts";
+import type { Retention } from "../store.ts";
+import { inFolder, openWithDriver } from "./sqlite-world.contract.ts";
+
+const ROWS = 150;
+
+let filled: Promise<{ readonly path: string; readonly now: number }> | undefined;
+
+/** Copies a database that is made once. Resolves with its time. */
+async function copyFilled(path: string): Promise<number> {
+  const whole = join(folderUntilTheEnd("postrider-filled-"), "p.db");
+  filled ??= fill(whole).then((now) => ({ path: whole, now }));
+  const made = await filled;
+  copyFileSync(made.path, path);
+  return made.now;
+}
+
+/** Fills the tables with so many rows each that they have several pages. Resolves with the time. */
+async function fill(path: string): Promise<number> {
+  const { store, driver } = await openWithDriver(path);
+  const world = await createWorld(store);
+  const { clock, key, sms, claim, settle, receive } = world;
+  const accepted: Promise<unknown>[] = [];
+  for (let n = 0; n < ROWS; n++) {
+    const body = `answer ${n} ${"x".repeat(300)}`;
+    accepted.push(sms({ idempotency: { ...key(`k${n}`), answer: { status: 202, body } } }));
+  }
+  for (let n = 0; n < ROWS / 3; n++)
+    accepted.push(sms({ to: ["+911", "+912"], content: { metadata: { filling: "x".repeat(500) } } }));
+  await Promise.all(accepted);
+  const jobs = await claim(2 * ROWS);
+  await Promise.all(jobs.map((job) => settle(job)));
+  await Promise.all(jobs.map(({ messageId }) => receive(`p-${messageId}`)));
+  await Promise.all(Array.from({ length: ROWS }, (_, n) => receive(`unknown ${n}`)));
+  const text = "t".repeat(100);
+  await store.inbound.receive(Array.from({ length: ROWS }, () => ({ ...piece(world), text })));
+  driver.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600)
+    INSERT INTO key_names (name, number) SELECT randomblob(16), 0 FROM n`);
+  await store.close();
+  return clock.now;
+}
+
+/** Damages the first page that the root of a table points to, or the one in the middle. */
+function damage(path: string, { root, isFirst }: { readonly root: number; readonly isFirst: boolean }): void {
+  const file = readFileSync(path);
+  const size = file.readUInt16BE(16);
+  const page = file.subarray((root - 1) * size, root * size);
+  expect([INDEX_INNER, TABLE_INNER]).toContain(page[0] ?? 0);
+  const cell = isFirst ? 0 : page.readUInt16BE(3) >> 1;
+  const child = page.readUInt32BE(page.readUInt16BE(12 + 2 * cell));
+  file.fill(0xff, (child - 1) * size, child * size);
+  writeFileSync(path, file);
+}
+
+/** The first octet of pages that point to others (SQLite's file format, §1.6). */
+const INDEX_INNER = 2;
+const TABLE_INNER = 5;
+
+interface Pruned {
+  readonly table: string;
+  readonly run: (retention: Retention, now: number) => Promise<number>;
+  /** How many there are. A page has far less than half of them. */
+  readonly rows: number;
+  readonly told: RegExp;
+}
+
+const pruneMessages: Pruned["run"] = (retention, now) =>
+  retention.pruneMessages({ before: now, atLatest: 0, quietSince: now - DAY, limit: 50 });
+const pruneInbound: Pruned["run"] = (retention, now) =>
+  retention.pruneInbound({ before: now, atLatest: 0, limit: 50 });
+const pruneReceived: Pruned["run"] = (retention, now) => retention.pruneReceived(now, 50);
+const pruneKeys: Pruned["run"] = (retention, now) => retention.pruneIdempotencyKeys(now, 50);
+
+const MESSAGES = ROWS + 2 * (ROWS / 3);
+
+const PRUNED: readonly Pruned[] = [
+  { table: "messages", run: pruneMessages, rows: MESSAGES, told: /^messages behind .* up to / },
+  { table: "timeline", run: pruneMessages, rows: MESSAGES, told: /^message \S+, put off / },
+  { table: "inbound_messages", run: pruneInbound, rows: ROWS, told: /^message \S+, put off / },
+  {
+    table: "parked_receipts",
+    run: pruneReceived,
+    rows: ROWS,
+    told: /^parked_receipts behind .* up to \d+, /,
+  },
+  { table: "idempotency_keys", run: pruneKeys, rows: ROWS, told: /^idempotency_keys behind .* up to \d+, / },
+  { table: "key_names", run: pruneKeys, rows: ROWS, told: /^names of idempotency keys, put off / },
+  {
+    table: "contents",
+    run: (retention, now) => retention.wipeContents(now, 50),
+    rows: ROWS / 3,
+    told: /^contents behind .* up to \d+, put off for 3600 s: the database is damaged/,
+  },
+];
+
+for (const { table, run, rows, told } of PRUNED)
+  test.each([true, false])(
+    `what is past its retention goes though a page of ${table} is damaged, but for what is on it (the first page: %p)`,
+    (isFirst) =>
+      inFolder(async (folder) => {
+        const path = join(folder, "p.db");
+        const now = await copyFilled(path);
+        const root = await rootOf(path, table);
+        damage(path, { root, isFirst });
+        const { store } = await openWithDriver(path);
+        let gone = 0;
+        const said: string[] = [];
+        for (let last = 1; last > 0; gone += last) {
+          const { value, putOff } = await untilPassed(() => run(store.retention, now + 2 * DAY));
+          last = value;
+          said.push(...putOff);
+        }
+        expect(said).toContainEqual(expect.stringMatching(told));
+        expect(gone).toBeGreaterThanOrEqual(rows / 2);
+        await store.close();
+      }),
+  );
+
+async function rootOf(path: string, table: string): Promise<number> {
+  const { store, driver } = await openWithDriver(path);
+  const sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?";
+  const root = driver.prepare<{ rootpage: number }>(sql).get(table)?.rootpage ?? 0;
+  await store.close();
+  return root;
+}
