@@ -1,4 +1,4 @@
-import type { ChannelDeps } from "../channels/channel.ts";
+import type { ChannelDeps, MailDeps } from "../channels/channel.ts";
 import type { Claimant } from "../core/queue/claimant.ts";
 import { createEngine, type Engine } from "../delivery/engine.ts";
 import { createLateAnswers } from "../delivery/receipts/late-answers.ts";
@@ -16,14 +16,9 @@ export function createDelivery(
   parts: Parts,
   { shares, claimant }: { readonly shares: Shares | undefined; readonly claimant: () => Claimant },
 ): Engine {
-  const { clock, steadyLog: log, store, metrics, dns, mailKeys, largeBodies } = parts;
+  const { clock, steadyLog: log, store, metrics, mailKeys } = parts;
   const stopped = new AbortController();
-  const mail = {
-    network: createNetwork(dns),
-    policies: store.mailPolicies,
-    returnPaths: mailKeys.returnPaths,
-    composeLarge: largeBodies.compose,
-  };
+  const mail = toMail(parts);
   const publicUrl = createPublicUrl(store.records, clock);
   const watched = watchReceipts(store, (...seen) => engine.noteReceipts(...seen));
   const late = { receipts: store.receipts, clock, log, signal: stopped.signal };
@@ -63,6 +58,15 @@ export function createDelivery(
   });
   const stop = () => engine.stop().finally(() => stopped.abort());
   return { ...engine, stop };
+}
+
+function toMail({ store, dns, mailKeys, largeBodies }: Parts): MailDeps {
+  return {
+    network: createNetwork(dns),
+    policies: store.mailPolicies,
+    returnPaths: mailKeys.returnPaths,
+    composeLarge: largeBodies.compose,
+  };
 }
 
 /** Where a channel's messages from handsets go. The parts of long ones wait for each other under `sharedAs`. */

@@ -67,23 +67,18 @@ interface Thread {
   readonly waiting: Map<number, Waiter>;
 }
 
-export function createThreadTasks<Work extends ThreadWork>({
-  program,
-  work,
-  clock,
-  name: threadName,
-}: ThreadTasksOptions<Work>): ThreadTasks<Work> {
+export function createThreadTasks<Work extends ThreadWork>(
+  options: ThreadTasksOptions<Work>,
+): ThreadTasks<Work> {
+  const { program, work, clock } = options;
+  const what = `the ${options.name} thread`;
   let thread: Thread | undefined;
   let cancelIdle = () => {};
   let lastId = 0;
 
   const end = (ended: Thread, reason: string) => {
     if (thread === ended) thread = undefined;
-    for (const { reject, release } of ended.waiting.values()) {
-      release();
-      reject(new Error(reason));
-    }
-    ended.waiting.clear();
+    rejectAll(ended, reason);
     return ended.worker.terminate();
   };
   const start = (): Thread => {
@@ -92,11 +87,8 @@ export function createThreadTasks<Work extends ThreadWork>({
       take(started, answer);
       if (started.waiting.size === 0) cancelIdle = clock.after(IDLE_MS, () => void end(started, "idle"));
     });
-    started.worker.on(
-      "error",
-      (error) => void end(started, `the ${threadName} thread broke: ${String(error)}`),
-    );
-    started.worker.on("exit", () => void end(started, `the ${threadName} thread ended`));
+    started.worker.on("error", (error) => void end(started, `${what} broke: ${String(error)}`));
+    started.worker.on("exit", () => void end(started, `${what} ended`));
     return started;
   };
   const askThread = (question: Omit<Question, "id">, transfer: readonly ArrayBuffer[]) => {
@@ -105,15 +97,15 @@ export function createThreadTasks<Work extends ThreadWork>({
     const asked = thread;
     const id = ++lastId;
     return new Promise<unknown>((resolve, reject) => {
-      const release = clock.after(LIMIT_MS, () => void end(asked, `the ${threadName} thread took too long`));
+      const release = clock.after(LIMIT_MS, () => void end(asked, `${what} took too long`));
       asked.waiting.set(id, { resolve, reject, release });
       asked.worker.postMessage({ id, ...question } satisfies Question, [...transfer]);
     });
   };
   return {
     async ask(name, args, transfer = []) {
-      const canAsk = thread !== undefined || hasFreeFiles(FREE_FILES);
       const question = { name: String(name), args };
+      const canAsk = thread !== undefined || hasFreeFiles(FREE_FILES);
       return (canAsk ? await askThread(question, transfer) : await perform(work, question)) as never;
     },
     async stop() {
@@ -121,6 +113,14 @@ export function createThreadTasks<Work extends ThreadWork>({
       if (thread) await end(thread, "the service stopped");
     },
   };
+}
+
+function rejectAll({ waiting }: Thread, reason: string): void {
+  for (const { reject, release } of waiting.values()) {
+    release();
+    reject(new Error(reason));
+  }
+  waiting.clear();
 }
 
 function take({ waiting }: Thread, answer: Answer): void {

@@ -4,7 +4,7 @@ import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { folderUntilTheEnd } from "../../../test/temp-folder.ts";
 import { untilPassed } from "../contract/damaged-row.contract.ts";
-import { piece } from "../contract/inbound.contract.ts";
+import { piece } from "../contract/inbound/inbound.contract.ts";
 import { createWorld, DAY } from "../contract/world.contract.ts";
 import type { Retention } from "../store.ts";
 import { inFolder, openWithDriver } from "./sqlite-world.contract.ts";
