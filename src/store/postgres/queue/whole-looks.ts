@@ -1,7 +1,7 @@
 import type { Clock } from "../../../core/clock.ts";
 
 /** A look from the start that takes less time may be taken each time, so that on a busy server too a shorter window goes first at once. */
-const SLOW_MS = 250;
+export const SLOW_MS = 250;
 
 /** How many times as long as it took no other is due after a slow one. */
 const PAUSES = 4;
@@ -20,8 +20,8 @@ export interface WholeLooks {
   isDue(): boolean;
   /** To be called before a look. Until the next call all that is timed is part of it. */
   begin(): void;
-  /** Runs a part of a look from the start, and notes how long it took, also if it fails. */
-  timed<T>(look: () => Promise<T>): Promise<T>;
+  /** Runs a part of a look from the start, and notes how long it took, unless that is less than `leastMs`, also if it fails. */
+  timed<T>(look: () => Promise<T>, leastMs?: number): Promise<T>;
 }
 
 export function createWholeLooks(clock: Pick<Clock, "monotonicMs">): WholeLooks {
@@ -33,13 +33,14 @@ export function createWholeLooks(clock: Pick<Clock, "monotonicMs">): WholeLooks 
       tookMs = 0;
       dueAtMs = Number.NEGATIVE_INFINITY;
     },
-    async timed(look) {
+    async timed(look, leastMs = 0) {
       const startedMs = clock.monotonicMs();
       try {
         return await look();
       } finally {
         const endedMs = clock.monotonicMs();
-        const partMs = endedMs - startedMs;
+        const passedMs = endedMs - startedMs;
+        const partMs = passedMs < leastMs ? 0 : passedMs;
         tookMs += partMs;
         if (tookMs >= SLOW_MS) {
           const isPause = dueAtMs > Number.NEGATIVE_INFINITY;

@@ -56,6 +56,32 @@ test("lanes that come one after the other for their look from the start do not p
   expect(await claim(A, 0)).toBe(0);
 });
 
+test("behind what a look from the start has found the next ones go on, until they come to the floor", async () => {
+  const { clock, claim } = await slowFloors();
+  await clock.advance(4_000);
+  expect([await claim(A, 1_000, [5]), await claim(A, 100, [7])]).toEqual([0, 5]);
+  expect([await claim(A, 100), await claim(A, 0)]).toEqual([7, 20]);
+  await clock.advance(3_800);
+  expect([await claim(A, 1_000, [6]), await claim(A, 1_000, [25])]).toEqual([0, 6]);
+  await clock.advance(7_999);
+  expect(await claim(A, 0, [30])).toBe(20);
+  await clock.advance(1);
+  expect(await claim(A, 0, [30])).toBe(0);
+});
+
+test("a look that goes on and fails is not repeated", async () => {
+  const { floors, clock, claim } = await slowFloors();
+  await clock.advance(4_000);
+  await claim(A, 1_000, [5]);
+  expect(floors.startOf([A])).toEqual([5]);
+  const failing = floors.timed([A], async () => {
+    await clock.advance(10_000);
+    throw new Error("it took too long");
+  });
+  expect(await failing.catch((error) => error.message)).toBe("it took too long");
+  expect(floors.startOf([A])).toEqual([20]);
+});
+
 test("a look for the newest that found as many as it wanted has not come to the start of its lane", async () => {
   const { clock, claim } = await slowFloors();
   await clock.advance(4_000);

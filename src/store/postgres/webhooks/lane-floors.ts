@@ -2,7 +2,7 @@ import type { Clock } from "../../../core/clock.ts";
 import type { ClaimedLane } from "../../store.ts";
 import { createFloor, type Floor } from "../database/floor.ts";
 import type { Database } from "../database/transactions.ts";
-import { createWholeLooks } from "../queue/whole-looks.ts";
+import { createWholeLooks, SLOW_MS } from "../queue/whole-looks.ts";
 
 /** For how many lanes to remember how far they were claimed: those that were claimed last. */
 const MAX_LANES = 1_000;
@@ -13,7 +13,8 @@ const LAG_MS = 10_000;
 /**
  * Where a claim begins to look for the events of each lane: at the start, or, where looks from there are slow, some seconds behind what was
  * claimed last; see `WholeLooks`. Then an event that is in line again from before that place, for example since it is tried again, is
- * found a little later.
+ * found a little later. Where a look from the start finds as many as it wanted, the next ones go on behind these, until none is left before
+ * that place: thousands may be in line again at once, by a replay, or when a host is back.
  */
 export interface LaneFloors {
   /** For each lane the id behind which to look. */
@@ -25,51 +26,42 @@ export interface LaneFloors {
 }
 
 export function createLaneFloors(db: Pick<Database, "onOtherServer">, clock: Clock): LaneFloors {
-  const floors = new Map<string, Floor>();
+  const known = createKnownLanes(clock);
   const wholeLooks = createWholeLooks(clock);
   /** Lanes that are to be looked at from their start at their next claim. */
   let pending = new Set<string>();
-  /** The highest id that was found. */
-  let highest = 0;
   // A server that lacks the last transactions gives ids anew.
-  db.onOtherServer(() => {
-    floors.clear();
-    highest = 0;
-  });
-  const reach = (key: string, id: number) => {
-    const floor = floors.get(key) ?? createFloor(clock, LAG_MS);
-    floor.reach(id);
-    floors.delete(key);
-    floors.set(key, floor);
-    const [first] = floors.keys();
-    if (floors.size > MAX_LANES && first !== undefined) floors.delete(first);
-  };
+  db.onOtherServer(known.clear);
   return {
     startOf(lanes) {
       if (wholeLooks.isDue()) {
         wholeLooks.begin();
-        pending = new Set(floors.keys());
+        pending = new Set(known.keys());
       }
       const keys = lanes.map(keyOf);
-      return keys.map((key) => (pending.has(key) ? 0 : (floors.get(key)?.id() ?? 0)));
+      return keys.map((key) => (pending.has(key) ? 0 : known.startOf(key)));
     },
     async timed(lanes, look) {
-      if (!lanes.some((lane) => pending.has(keyOf(lane)))) return look();
-      return wholeLooks.timed(look).catch((error) => {
+      const keys = lanes.map(keyOf);
+      const isWhole = keys.some((key) => pending.has(key));
+      if (!isWhole && !keys.some(known.goesOn)) return look();
+      // Those that go on find events at once, but the last one, which passes over what is done.
+      return wholeLooks.timed(look, isWhole ? 0 : SLOW_MS).catch((error) => {
         // It may fail each time, as where it takes longer than a statement may.
         pending.clear();
+        known.goOnNowhere();
         throw error;
       });
     },
     note(lanes, found) {
-      highest = Math.max(highest, ...found.flat());
+      known.find(found.flat());
       for (const [index, lane] of lanes.entries()) {
         const ids = found[index] ?? [];
         const isDrained = ids.length < lane.limit;
         // The newest say nothing about what is before them.
         if (lane.isNewestFirst && !isDrained) continue;
         pending.delete(keyOf(lane));
-        reach(keyOf(lane), isDrained ? highest : Math.max(...ids));
+        known.reach(keyOf(lane), isDrained ? undefined : Math.max(...ids));
       }
     },
   };
@@ -77,4 +69,43 @@ export function createLaneFloors(db: Pick<Database, "onOtherServer">, clock: Clo
 
 function keyOf({ lane: { accountId, host } }: ClaimedLane): string {
   return `${accountId} ${host}`;
+}
+
+interface KnownLane {
+  readonly floor: Floor;
+  /** The id behind which the look from the start goes on; absent once it has come to the floor. */
+  readonly goesOnAt?: number | undefined;
+}
+
+function createKnownLanes(clock: Clock) {
+  const lanes = new Map<string, KnownLane>();
+  /** The highest id that was found. */
+  let highest = 0;
+  return {
+    keys: () => lanes.keys(),
+    startOf(key: string): number {
+      const lane = lanes.get(key);
+      return lane?.goesOnAt ?? lane?.floor.id() ?? 0;
+    },
+    goesOn: (key: string) => lanes.get(key)?.goesOnAt !== undefined,
+    goOnNowhere() {
+      for (const [key, { floor }] of lanes) lanes.set(key, { floor });
+    },
+    find(ids: readonly number[]): void {
+      highest = Math.max(highest, ...ids);
+    },
+    /** @param last of the events that were found, if there may be more behind it */
+    reach(key: string, last: number | undefined): void {
+      const floor = lanes.get(key)?.floor ?? createFloor(clock, LAG_MS);
+      floor.reach(last ?? highest);
+      lanes.delete(key);
+      lanes.set(key, { floor, goesOnAt: last !== undefined && last < floor.id() ? last : undefined });
+      const [first] = lanes.keys();
+      if (lanes.size > MAX_LANES && first !== undefined) lanes.delete(first);
+    },
+    clear() {
+      lanes.clear();
+      highest = 0;
+    },
+  };
 }
