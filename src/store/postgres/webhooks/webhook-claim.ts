@@ -127,21 +127,26 @@ async function lease(
   return rows.toSorted((one, other) => one.index - other.index || one.id - other.id);
 }
 
-/** Skips events that another process is claiming at the moment. */
+/**
+ * Skips events that another process is claiming at the moment. No comparison of the lane is an `=`, and the order names it: so only the index
+ * of a lane's events in line has that order. Else, if all events were in line for one host when statistics were taken, the planner would
+ * look for those of other hosts through all of them, by their ids.
+ */
 const leaseSql = (
-  order: "w.id" | "w.id DESC",
+  direction: "ASC" | "DESC",
 ) => `UPDATE webhooks SET state = 'leased', due_at = $4, claim = claim + 1, holder = $5
   FROM unnest($1::text[], $2::text[], $3::int[], $6::int[], $7::bigint[])
       AS l (account_id, host, wanted, index, start)
     JOIN accounts a ON a.id = l.account_id, LATERAL (
-    SELECT w.id FROM webhooks w WHERE w.state = 'ready' AND w.lane = a.number || ' ' || l.host AND w.id > l.start
-    ORDER BY ${order} LIMIT l.wanted FOR UPDATE SKIP LOCKED
+    SELECT w.id FROM webhooks w WHERE w.state = 'ready'
+      AND (w.lane, w.id) > (a.number || ' ' || l.host, l.start) AND w.lane <= a.number || ' ' || l.host
+    ORDER BY w.lane ${direction}, w.id ${direction} LIMIT l.wanted FOR UPDATE SKIP LOCKED
   ) AS picked
   WHERE webhooks.id = ANY(ARRAY[picked.id])
   RETURNING webhooks.id, l.index, message_id, sequence, position, failures, webhooks.claim`;
 
-const LEASE_OLDEST = leaseSql("w.id");
-const LEASE_NEWEST = leaseSql("w.id DESC");
+const LEASE_OLDEST = leaseSql("ASC");
+const LEASE_NEWEST = leaseSql("DESC");
 
 async function readBodies(
   session: Session,
