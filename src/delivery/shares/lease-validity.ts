@@ -14,6 +14,8 @@ export function createLeaseValidity(clock: Clock, validMs: number): LeaseValidit
   let renewed = { ms: Number.NEGATIVE_INFINITY, at: Number.NEGATIVE_INFINITY };
   /** How many times the leases have become invalid. */
   let gaps = 0;
+  /** Whether a heartbeat after the last successful one was not answered. The database may have had it, and told it `isNew` in vain. */
+  let isUnanswered = false;
   const isValid = () => clock.monotonicMs() - renewed.ms < validMs;
   /**
    * While the machine is asleep the monotonic clock of Linux stands still, and the others do not. The wall clock tells; it may also have been set
@@ -29,9 +31,12 @@ export function createLeaseValidity(clock: Clock, validMs: number): LeaseValidit
     },
     begin() {
       const started = { ms: clock.monotonicMs(), at: clock.now() };
+      const mayHaveMissed = isUnanswered;
+      isUnanswered = true;
       return (isNew) => {
         // A process that the database no longer knew had been removed as dead.
-        if (isNew || !isValid()) gaps++;
+        if (isNew || !isValid() || (mayHaveMissed && mayHaveSlept())) gaps++;
+        isUnanswered = false;
         renewed = started;
       };
     },

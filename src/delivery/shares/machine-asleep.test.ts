@@ -2,14 +2,24 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../../test/fakes/held-clock.ts";
 import { createLeases } from "../../store/sqlite/queue/leases.ts";
+import type { LeaseStore } from "../../store/store.ts";
 import { createShares, DEAD_MS, HEARTBEAT_MS } from "./shares.ts";
 
 async function open() {
   const held = createHeldClock();
   const leases = createLeases();
   let asleepMs = 0;
+  let answersToLose = 0;
   const clock = { ...held, now: () => held.now() + asleepMs };
-  const shares = createShares({ leases, clock, log: { warn() {} }, process: "a", isSharing: true });
+  const reached: LeaseStore = {
+    ...leases,
+    async heartbeat(beat) {
+      const answer = await leases.heartbeat(beat);
+      if (answersToLose-- > 0) throw new Error("the connection was lost");
+      return answer;
+    },
+  };
+  const shares = createShares({ leases: reached, clock, log: { warn() {} }, process: "a", isSharing: true });
   await shares.start();
   const share = shares.join("smsc", 1);
   const limits: (number | undefined)[] = [];
@@ -23,6 +33,9 @@ async function open() {
     limits,
     sleep(ms: number) {
       asleepMs += ms;
+    },
+    loseAnswers(count: number) {
+      answersToLose = count;
     },
   };
 }
@@ -47,6 +60,17 @@ test("what others have taken over meanwhile is never begun", async () => {
   await leases.leave("a");
   sleep(DEAD_MS);
   expect(isOurs()).toBe(false);
+  await clock.advance(3 * HEARTBEAT_MS);
+  expect([isOurs(), shares.claimant().process]).toEqual([false, "a"]);
+  await shares.stop();
+});
+
+test("what others have taken over meanwhile is never begun where the first answer after that is lost", async () => {
+  const { clock, leases, shares, sleep, loseAnswers } = await open();
+  const { isOurs } = shares.claimant();
+  await leases.leave("a");
+  sleep(DEAD_MS);
+  loseAnswers(1);
   await clock.advance(3 * HEARTBEAT_MS);
   expect([isOurs(), shares.claimant().process]).toEqual([false, "a"]);
   await shares.stop();
