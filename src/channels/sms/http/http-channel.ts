@@ -58,7 +58,10 @@ export function openHttpChannel(connector: Connector, deps: ChannelDeps): Channe
     freeSlots: availability.free,
     async send(message, signal, isOurs = NOBODY_ELSE.isOurs) {
       const { messageId } = message;
-      if (!openParts(message).includes(true)) return nothingLeft(message);
+      if (!openParts(message).includes(true)) {
+        deps.onSlots();
+        return nothingLeft(message);
+      }
       const giveWayMs = availability.giveWayMs(messageId);
       if (giveWayMs > 0) {
         deps.onSlots();

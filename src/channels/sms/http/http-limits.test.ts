@@ -281,3 +281,10 @@ test("a message that a bug keeps from being sent leaves its place to the others,
   expect([channel.freeSlots(), slotsTold()]).toEqual([1, told + 1]);
   expect(await channel.send(outgoingSms(), never)).toMatchObject({ parts: [{ kind: "sent" }] });
 });
+
+test("a message with nothing left to send leaves its place to the others, and they are told", async () => {
+  const { channel, slotsTold } = await openAtGateway(ACCEPTED, { max_in_flight: 1 });
+  const told = slotsTold();
+  const { parts } = await channel.send({ ...outgoingSms(), only: [] }, never);
+  expect([parts.filter(Boolean), channel.freeSlots(), slotsTold()]).toEqual([[], 1, told + 1]);
+});
