@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createHeldClock } from "../../test/fakes/held-clock.ts";
 import { sleep } from "../core/clock.ts";
 import { NOTHING_IN_FLIGHT } from "../core/queue/in-flight-jobs.ts";
-import { DAY_MS, RETENTION_MS } from "../core/time/durations.ts";
+import { DAY_MS, HOUR_MS, RETENTION_MS } from "../core/time/durations.ts";
 import type { Chore } from "../core/work/chores.ts";
 import { openInMemory } from "../store/sqlite/sqlite-world.contract.ts";
 import { RowPutOff } from "../store/store.ts";
@@ -85,6 +85,21 @@ test("what nobody waits for takes half of the time at most, however much there i
   await clock.advance(pieceMs * 20 - 1);
   expect(ran).toEqual({ patient: 10, other: 20 });
   stop.abort();
+  await upkeep.stop();
+});
+
+test("what nobody waits for goes on within half a minute where the process stood still for an hour", async () => {
+  let runs = 0;
+  const run = async () => {
+    // It is under way while the process stands still.
+    if (++runs === 1) await sleep(clock, HOUR_MS, new AbortController().signal);
+    return 0;
+  };
+  const { clock, upkeep } = open({ name: "patient", everyMs: 1_000, isPatient: true, run });
+  upkeep.start();
+  await clock.advance(HOUR_MS);
+  await clock.advance(30_000);
+  expect(runs).toBe(2);
   await upkeep.stop();
 });
 

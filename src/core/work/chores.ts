@@ -14,9 +14,15 @@ export interface Chore {
   readonly everyMs: number;
   /** Does one bounded piece of work, and resolves with how many rows it moved; if that is more than 0, it runs again at once. */
   readonly run: (now: number) => Promise<number>;
-  /** Nobody waits for the chore, so after each piece it rests for as long as that took. It is busy at most half of the time. */
+  /**
+   * Nobody waits for the chore, so after each piece it rests for as long as that took, up to `LONGEST_REST_MS`. It is busy at most
+   * half of the time.
+   */
   readonly isPatient?: boolean;
 }
+
+/** A piece takes longer only where the process or the database stood still, and there is no work from which to rest. */
+const LONGEST_REST_MS = 30_000;
 
 export interface ChoresOptions {
   readonly clock: Clock;
@@ -40,7 +46,8 @@ export function createChores({ clock, chores, onError }: ChoresOptions): Chores 
         return 0;
       });
       const endedMs = clock.monotonicMs();
-      const restMs = Math.max(chore.isPatient ? endedMs - startedMs : 0, moved > 0 ? 0 : chore.everyMs);
+      const tookMs = Math.min(endedMs - startedMs, LONGEST_REST_MS);
+      const restMs = Math.max(chore.isPatient ? tookMs : 0, moved > 0 ? 0 : chore.everyMs);
       dueAt.set(chore.name, endedMs + restMs);
       await sleep(clock, restMs, stopping.signal);
     }
