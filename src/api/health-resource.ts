@@ -1,7 +1,7 @@
 /** A connector's state and health as the interface shows them, to operators and in a dry run. */
 import Type from "typebox";
 import { CHANNEL_STATES } from "../channels/channel.ts";
-import { type ConnectorHealth, HEALTH_PROBLEMS } from "../core/alarms/connector-health.ts";
+import { type ConnectorHealth, HEALTH_PROBLEMS, shownScore } from "../core/alarms/connector-health.ts";
 
 export const CONNECTOR_STATE = Type.Enum([...CHANNEL_STATES, "unknown"], {
   type: "string",
@@ -17,5 +17,5 @@ export const HEALTH = Type.Object(
 );
 
 export function toHealth({ score, problems }: ConnectorHealth) {
-  return { score: Math.floor(score * 100) / 100, problems };
+  return { score: shownScore(score), problems };
 }

@@ -11,3 +11,9 @@ export interface ConnectorHealth {
 
 /** A connector with a lower score is passed over while another one of its route is healthier. */
 export const HEALTHY_SCORE = 0.5;
+
+/** The score as it is shown everywhere: never rounded up, so that what is passed over is not shown as healthy. */
+export function shownScore(score: number): number {
+  // The score of 0.29, which was shown before, is 28.999… hundredths.
+  return Math.floor(Math.round(score * 1e6) / 1e4) / 100;
+}

@@ -22,3 +22,9 @@ test("nothing is told of a connector that is well, or only down, which its state
   ].map(connectorTrouble);
   expect(texts).toEqual([undefined, undefined, undefined]);
 });
+
+test("a connector that is passed over is not told as one that is healthy, and a score that was shown before stays as it is", () => {
+  const problems = ["throttled"] as const;
+  const texts = [0.4996, 0.29, 0.57, 1].map((score) => connectorTrouble({ health: { score, problems } }));
+  expect(texts).toEqual(["0.49", "0.29", "0.57", "1"].map((shown) => `health ${shown}: throttled`));
+});

@@ -1,4 +1,4 @@
-import type { ConnectorHealth } from "./connector-health.ts";
+import { type ConnectorHealth, shownScore } from "./connector-health.ts";
 
 /** What may slow a connector down that is up. */
 export interface Slowed {
@@ -16,5 +16,5 @@ export function connectorTrouble({ health, perSecond }: Slowed): string | undefi
   if (!health || problems.length === 0) return undefined;
   const rate = perSecond === undefined ? "" : ` (${Math.round(perSecond * 10) / 10} a second)`;
   const words = problems.map((problem) => (problem === "throttled" ? problem + rate : problem));
-  return `health ${Math.round(health.score * 100) / 100}: ${words.join(", ")}`;
+  return `health ${shownScore(health.score)}: ${words.join(", ")}`;
 }
