@@ -60,7 +60,7 @@ export async function replayAll(ground: Ground): Promise<unknown> {
   const selection = {
     accountId,
     ...(dice.chance(0.5) && { host: dice.oneOf(HOSTS) }),
-    ...(dice.chance(0.5) && { state: dice.oneOf(["delivered", "failed"] as const) }),
+    ...(dice.chance(0.5) && { state: dice.oneOf(["delivered", "failed", "waiting"] as const) }),
     ...(dice.chance(0.3) && { since: clock.now - 60_000 }),
   };
   const listed = async ({ outbox }: Store) => (await outbox.list(selection, { limit: 500 })).events;
