@@ -156,7 +156,8 @@ interface OldRowWork<Id> {
 
 /**
  * Makes a function that does upkeep of a table's old rows, and passes over those that make it fail: each waits for an hour, as far as this
- * process knows. Returns at least 1 if it had to work on fewer rows than it was asked to, so that it is called again.
+ * process knows. Returns at least 1 if it had to work on fewer rows than it was asked to, so that it is called again; not if there were none
+ * to work on, which would be so again.
  *
  * @param nameOf what the log calls a row: nobody's address or number
  */
@@ -171,8 +172,12 @@ export function createOldRowUpkeep<Id>(
       ...(passUnreadable && { passUnreadable: () => passUnreadable(new Set(putOff.ids(now))) }),
       async run(most, take: (rows: readonly { readonly id: Id; readonly name: string }[]) => void) {
         const waiting = new Set(putOff.ids(now));
-        const count = await run(most, waiting, (ids) => take(ids.map((id) => ({ id, name: nameOf(id) }))));
-        return most < limit ? Math.max(1, count) : count;
+        let hasTaken = false;
+        const count = await run(most, waiting, (ids) => {
+          hasTaken = ids.length > 0;
+          take(ids.map((id) => ({ id, name: nameOf(id) })));
+        });
+        return most < limit && hasTaken ? Math.max(1, count) : count;
       },
       putOff: async ({ id }, dueAt) => putOff.add(id, dueAt),
     });
