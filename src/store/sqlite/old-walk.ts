@@ -1,5 +1,5 @@
 import { firstUuidAt } from "../../core/uuid.ts";
-import { createPutOffRows, passOver } from "../pass-over.ts";
+import { createOldRowUpkeep } from "../pass-over.ts";
 import { createPruneRound } from "../prune-round.ts";
 import type { Retention } from "../store.ts";
 import type { Database } from "./database/database.ts";
@@ -34,20 +34,14 @@ export function createOldWalk<Row extends { readonly id: string }>(
 ): Retention["pruneMessages"] {
   const old = db.prepare<Row>(sql);
   const round = createPruneRound();
-  const putOff = createPutOffRows<string>();
+  const upkeep = createOldRowUpkeep<string>((id) => `message ${id}`);
   const unreadable = createUnreadableRows<string>(db, { table, keys: UUIDS });
 
   const { pruneOldest, pruneFrom } = createStretches(old, { isOver, remove, unreadable });
-  const waiting = ({ before }: Bounds) => new Set(putOff.ids(before));
   const lastOf = ({ before }: Bounds) => unreadable.from(round.from(before), before);
-  const prune = async (bounds: Bounds, most: number, take: Take) => {
+  const prune = async (bounds: Bounds, removal: Removal) => {
     const last = lastOf(bounds);
     if (last === undefined) return 0;
-    const removal: Removal = {
-      most,
-      waits: waiting(bounds),
-      take: (rows) => take(rows.map(({ id }) => ({ message_id: id }))),
-    };
     const work = () => pruneOldest(bounds, removal) || pruneFrom(last, bounds, removal);
     const done = await db.write(work, bounds.limit);
     if (typeof done === "number") return done;
@@ -58,12 +52,11 @@ export function createOldWalk<Row extends { readonly id: string }>(
   const pass = createPass(old, unreadable);
   return (bounds) => {
     const limit = Math.min(bounds.limit, MAX_PRUNED);
-    return passOver({
+    return upkeep({
       limit: limit * EXAMINED_PER_LIMIT,
       now: bounds.before,
-      run: (most, take: Take) => prune({ ...bounds, limit: Math.min(limit, most) }, most, take),
-      putOff: async ({ message_id }, dueAt) => putOff.add(message_id, dueAt),
-      passUnreadable: () => pass(bounds, lastOf(bounds), waiting(bounds).size),
+      run: (most, waits, take) => prune({ ...bounds, limit: Math.min(limit, most) }, { most, waits, take }),
+      passUnreadable: ({ size }) => pass(bounds, lastOf(bounds), size),
     });
   };
 }
@@ -81,14 +74,14 @@ function createStretches<Row extends { readonly id: string }>(
     const from = unreadable.from("", before);
     const rows = from === undefined ? [] : old.all(from, firstUuidAt(atLatest), limit + waits.size);
     const over = rows.filter(({ id }) => !waits.has(id)).slice(0, limit);
-    take(over);
+    take(over.map(({ id }) => id));
     remove(over);
     return over.length;
   };
   const pruneFrom = (last: string, bounds: Bounds, { most, waits, take }: Removal) => {
     const rows = old.all(last, firstUuidAt(bounds.before), most);
     const examined = rows.filter(({ id }) => !waits.has(id));
-    take(examined);
+    take(examined.map(({ id }) => id));
     const over = examined
       .values()
       .filter((row) => isOver(row, bounds))
@@ -120,13 +113,11 @@ interface Steps {
   readonly now: number;
 }
 
-type Take = (rows: readonly { readonly message_id: string }[]) => void;
-
 interface Removal {
   /** The most rows to examine. */
   readonly most: number;
   /** Ids of rows that are put off. */
   readonly waits: ReadonlySet<string>;
-  /** To be called with rows before anything is done that may fail because of one of them. */
-  readonly take: (rows: readonly { readonly id: string }[]) => void;
+  /** To be called with ids before anything is done that may fail because of one of them. */
+  readonly take: (ids: readonly string[]) => void;
 }
