@@ -9,7 +9,7 @@ import { messageNamed } from "./message-id.ts";
 import { messageJson } from "./message-resource.ts";
 
 export function getEndpoints(messages: Pick<MessageStore, "find">): readonly Endpoint[] {
-  return MESSAGE_CHANNELS.map(({ channel, name, one, path, tag, resource }) => ({
+  return MESSAGE_CHANNELS.map(({ channel, name, one, path, tag, resource, shown }) => ({
     method: "GET",
     path: `${path}/{message_id}`,
     operation: `get${name}`,
@@ -17,7 +17,7 @@ export function getEndpoints(messages: Pick<MessageStore, "find">): readonly End
     tag,
     auth: "api-key",
     responses: {
-      200: { description: "The message; an email never with its body.", schema: resource },
+      200: { description: shown, schema: resource },
       404: { description: "`message not found`: unknown, or older than 7 days." },
     },
     handle: (call) => getMessage(messages, channel, call),

@@ -14,6 +14,7 @@ export const MESSAGE_CHANNELS = [
     path: "/v1/sms/messages",
     statuses: SMS_STATUSES,
     resource: SmsMessage,
+    shown: "The message.",
   },
   {
     channel: "email",
@@ -24,5 +25,6 @@ export const MESSAGE_CHANNELS = [
     path: "/v1/emails/messages",
     statuses: EMAIL_STATUSES,
     resource: EmailMessage,
+    shown: "The message; never its body.",
   },
 ] as const;
