@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { folderUntilTheEnd } from "../../../test/temp-folder.ts";
 import { untilPassed } from "../contract/damaged-row.contract.ts";
 import { piece } from "../contract/inbound/inbound.contract.ts";
-import { createWorld, DAY } from "../contract/world.contract.ts";
+import { createWorld, DAY, HOUR } from "../contract/world.contract.ts";
 import type { Retention } from "../store.ts";
 import { inFolder, openWithDriver } from "./sqlite-world.contract.ts";
 
@@ -47,14 +47,20 @@ async function fill(path: string): Promise<number> {
   return clock.now;
 }
 
-/** Damages the first page that the root of a table points to, or the one in the middle. */
-function damage(path: string, { root, isFirst }: { readonly root: number; readonly isFirst: boolean }): void {
+interface Place {
+  readonly root: number;
+  readonly isFirst?: boolean;
+  readonly isLast?: boolean;
+}
+
+/** Damages the first or last page that the root of a table points to, or the one in the middle. */
+function damage(path: string, { root, isFirst = false, isLast = false }: Place): void {
   const file = readFileSync(path);
   const size = file.readUInt16BE(16);
   const page = file.subarray((root - 1) * size, root * size);
   expect([INDEX_INNER, TABLE_INNER]).toContain(page[0] ?? 0);
   const cell = isFirst ? 0 : page.readUInt16BE(3) >> 1;
-  const child = page.readUInt32BE(page.readUInt16BE(12 + 2 * cell));
+  const child = page.readUInt32BE(isLast ? LAST_CHILD : page.readUInt16BE(12 + 2 * cell));
   file.fill(0xff, (child - 1) * size, child * size);
   writeFileSync(path, file);
 }
@@ -62,6 +68,9 @@ function damage(path: string, { root, isFirst }: { readonly root: number; readon
 /** The first octet of pages that point to others (SQLite's file format, §1.6). */
 const INDEX_INNER = 2;
 const TABLE_INNER = 5;
+
+/** Where such a page has the number of its last one. */
+const LAST_CHILD = 8;
 
 interface Pruned {
   readonly table: string;
@@ -133,6 +142,38 @@ for (const { table, run } of PRUNED.filter(({ table }) => table !== "contents"))
       expect((await untilPassed(() => run(store.retention, now - DAY, ROWS))).value).toBe(0);
       await store.close();
     }));
+
+test("a body is wiped once its messages are final though nothing behind a damaged page can be read", () =>
+  inFolder(async (folder) => {
+    const path = join(folder, "p.db");
+    const made = await openWithDriver(path);
+    const { clock, sms } = await createWorld(made.store);
+    await sms({ to: ["+911", "+912"] });
+    // Others under way, so many that the index has several pages.
+    const many = "WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)";
+    made.driver.exec(`${many} INSERT INTO contents (id, envelope, body, messages, first_message_id, last_message_id)
+      SELECT i, '{}', '{}', 2, 'm' || i, 'm' || i FROM n`);
+    made.driver.exec(`${many} INSERT INTO messages
+      (id, account, content, channel, recipient, status, sequence, position, expires_at)
+      SELECT 'm' || i, 1, i, 'sms', '', 'queued', 1, 1, 0 FROM n`);
+    await made.store.close();
+    damage(path, { root: await rootOf(path, "contents_to_wipe"), isLast: true });
+    const { store, driver } = await openWithDriver(path);
+    const wipeAll = async (now: number) => {
+      for (let calls = 0; calls < 50; calls++)
+        await untilPassed(() => store.retention.wipeContents(now, 500));
+    };
+    await wipeAll(clock.now);
+    // The end of the transaction that has met the page.
+    await new Promise(setImmediate);
+    const left = () =>
+      driver.prepare("SELECT id FROM contents NOT INDEXED WHERE body IS NOT NULL AND id = 1").all();
+    expect(left()).toHaveLength(1);
+    driver.exec("UPDATE messages SET status = 'delivered' WHERE content = 1");
+    await wipeAll(clock.now + 2 * HOUR);
+    expect(left()).toHaveLength(0);
+    await store.close();
+  }));
 
 async function rootOf(path: string, table: string): Promise<number> {
   const { store, driver } = await openWithDriver(path);

@@ -105,6 +105,8 @@ function createWipe(db: Database, contents: Contents): Retention["wipeContents"]
   };
   return async (now, limit) => {
     const from = unreadable.from(last, now);
+    // From the start once the hour is over, since what was under way there may be over.
+    if (from === undefined) last = 0;
     if (from === undefined) return 0;
     return upkeep({
       limit: Math.min(limit, MAX_EXAMINED),
