@@ -165,13 +165,7 @@ export function cancelContract(open: OpenStore): void {
   test(
     "an email that one recipient may have got, though no answer ever came, is not canceled for the others",
     inWorld(open, async (world) => {
-      const parts = ["a@x.test", "b@y.test"].map((address) => ({ status: "pending", address }) as const);
-      const jobs = [
-        { queue: "queue-a", parts: [0] },
-        { queue: "queue-b", parts: [1] },
-      ];
-      const id = await world.email({ parts, jobs });
-      const [silent, other] = [await world.claimOne(), (await world.claim(1, "queue-b"))[0]!];
+      const { id, first: silent, second: other } = await sendInTwoEnvelopes(world);
       await world.settle(silent, { outcomes: [unconfirmed()], next: { kind: "done", end: "unconfirmed" } });
       const next = { kind: "again", dueAt: world.clock.now + HOUR } as const;
       await world.settle(other, { outcomes: [undefined, deferred()], next });
@@ -183,13 +177,7 @@ export function cancelContract(open: OpenStore): void {
   test(
     "an email one of whose envelopes is put off is not canceled while another one is being sent",
     inWorld(open, async (world) => {
-      const parts = ["a@x.test", "b@y.test"].map((address) => ({ status: "pending", address }) as const);
-      const jobs = [
-        { queue: "queue-a", parts: [0] },
-        { queue: "queue-b", parts: [1] },
-      ];
-      const id = await world.email({ parts, jobs });
-      const [putOff, other] = [await world.claimOne(), (await world.claim(1, "queue-b"))[0]!];
+      const { id, first: putOff, second: other } = await sendInTwoEnvelopes(world);
       const dueAt = world.clock.now + HOUR;
       await world.settle(putOff, { outcomes: [deferred()], next: { kind: "again", dueAt } });
       expect(await world.status(id, "email")).toBe("queued");
@@ -210,6 +198,17 @@ export function cancelContract(open: OpenStore): void {
       expect(await world.claim()).toHaveLength(2);
     }),
   );
+}
+
+/** An email to two recipients, each in an envelope of its own. Both are claimed. */
+async function sendInTwoEnvelopes(world: World) {
+  const parts = ["a@x.test", "b@y.test"].map((address) => ({ status: "pending", address }) as const);
+  const jobs = [
+    { queue: "queue-a", parts: [0] },
+    { queue: "queue-b", parts: [1] },
+  ];
+  const id = await world.email({ parts, jobs });
+  return { id, first: await world.claimOne(), second: (await world.claim(1, "queue-b"))[0]! };
 }
 
 function cancel({ store, account, clock }: World, id: string, channel: "sms" | "email" = "sms") {
