@@ -1,5 +1,6 @@
 /** The process is killed while submit_sm wait for their answers. What becomes of the messages is the account's choice. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { reached } from "../admin.ts";
 import { onBothStores } from "../both-stores.ts";
@@ -11,11 +12,26 @@ import { makeDataFolder, type PostriderProcess, startPostrider } from "../postri
 import { until } from "../until.ts";
 
 const LATER = fileURLToPath(new URL("../fakes/later.ts", import.meta.url));
+const DOCS = fileURLToPath(new URL("../../docs/", import.meta.url));
 const WINDOW_SECONDS = 600;
 
 const RESENDING = "+14155550901";
 const HOLDING = "+14155550902";
 const TWO_SEGMENTS = "Your table is ready. ".repeat(9);
+
+interface Reference {
+  readonly components: {
+    readonly schemas: { readonly DeliveryEvent: Schema<{ data: Schema<{ error: Described }> }> };
+  };
+}
+
+interface Schema<Properties> {
+  readonly properties: Properties;
+}
+
+interface Described {
+  readonly description: string;
+}
 
 onBothStores(() => {
   let folder: ReturnType<typeof makeDataFolder>;
@@ -95,4 +111,21 @@ onBothStores(() => {
       ["status", "unconfirmed"],
     ]);
   }, 180_000);
+
+  test("wherever `failed` is explained, so is the code of what may have been sent all the same", async () => {
+    const ended = (await holding.timeline(held)).findLast(({ status }) => status === "failed");
+    const code = `\`${ended?.error?.code}\``;
+    const page = (name: string) => readFileSync(`${DOCS}${name}`, "utf8").split("\n");
+    const ofStatus = page("statuses.md").filter((line) => line.startsWith("| `failed` |"));
+    const ofEvents = page("webhooks.md").filter(
+      (line) => line.startsWith("| `") && /`\w+\.failed`/.test(line),
+    );
+    expect([ofStatus.length, ofEvents.length]).toEqual([2, 1]);
+    const reference = (await (await fetch(`${service.url}/openapi.json`)).json()) as Reference;
+    const { error } = reference.components.schemas.DeliveryEvent.properties.data.properties;
+    for (const text of [...ofStatus, ...ofEvents, error.description]) {
+      expect(text).toContain(code);
+      expect(text).toContain("it may have been");
+    }
+  });
 });

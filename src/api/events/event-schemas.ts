@@ -45,7 +45,15 @@ export const DeliveryEvent = Type.Object(
       occurred_at: Type.String({ format: "date-time" }),
       tags: Type.Optional(Type.Array(Type.String())),
       metadata: Type.Optional(Type.Object({}, { additionalProperties: true })),
-      error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
+      error: Type.Optional(
+        Type.Object(
+          { code: Type.String(), message: Type.String() },
+          {
+            description:
+              "Why it was not delivered. With the code `unconfirmed` it may have been: the answer to an attempt was lost",
+          },
+        ),
+      ),
       segments: Type.Optional(Type.Integer({ description: "`sms.sent`: of how many, where it is known" })),
       encoding: Type.Optional(Type.String({ description: "`sms.sent`: gsm7 or ucs2, where it is known" })),
     }),

@@ -23,7 +23,7 @@ export const EMAIL_MEANINGS: Readonly<Record<EmailStatus, string>> = {
   delivered: "the recipients' own mail hosts have taken it, or a DSN says so",
   bounced: "a recipient's address or mail host refused it for good; also later, after `delivered`, by a DSN",
   failed:
-    "not sent to anybody: refused as a message, from a domain no longer verified, all recipients suppressed, its window ended, or canceled",
+    "not sent to anybody: refused as a message, from a domain no longer verified, all recipients suppressed, its window ended, or canceled. With the error code `unconfirmed` it may have been sent all the same: the answer to an attempt was lost, and it is not tried again",
 };
 
 /** First match wins. */

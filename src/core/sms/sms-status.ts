@@ -27,7 +27,7 @@ export const SMS_MEANINGS: Readonly<Record<SmsStatus, string>> = {
   undelivered: "a receipt says that the handset could not be reached",
   expired: "its delivery window ended first, here or, by a receipt, at the provider",
   failed:
-    "refused for good, out of attempts, or canceled; `error` on its timeline and in its events says which",
+    "refused for good, out of attempts, or canceled; `error` on its timeline and in its events says which. With the code `unconfirmed` it may have been sent all the same: the answer to an attempt was lost, and it is not tried again",
 };
 
 /** Worst first. */
