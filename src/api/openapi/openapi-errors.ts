@@ -36,7 +36,14 @@ export function errorResponses(endpoint: Endpoint): Readonly<Record<string, Desc
     internalError(),
     serviceUnavailable(),
   ];
-  return Object.fromEntries(refusals.map((refusal) => [String(refusal.status), describe(refusal)]));
+  const described: Record<string, DescribedRefusal> = {};
+  for (const refusal of refusals) {
+    const status = String(refusal.status);
+    const one = describe(refusal);
+    // Two refusals of one status may have different headers, and an answer has those of one of them.
+    described[status] = { ...one, headers: { ...described[status]?.headers, ...one.headers } };
+  }
+  return described;
 }
 
 /** A body of any media type can only be encoded in a wrong way. */
@@ -47,7 +54,8 @@ function bodyRefusals({ request, rawBody }: Endpoint): readonly Refusal[] {
   return [
     requestTimeout(),
     payloadTooLarge(maxBytes),
-    isType ? unsupportedMediaType() : unsupportedEncoding(),
+    unsupportedEncoding(),
+    ...(isType ? [unsupportedMediaType()] : []),
   ];
 }
 
