@@ -38,7 +38,7 @@ export const INVALID_EMAIL_ADDRESS = "invalid email address: expected a form lik
 const mailbox = (description: string) =>
   Type.Object(
     {
-      email: Type.String({ minLength: 1, format: "email", examples: ["asha@example.com"] }),
+      email: Type.String({ minLength: 1, format: "idn-email", examples: ["asha@example.com"] }),
       name: Type.Optional(
         Type.String({ maxLength: 256, description: "Display name.", examples: ["Asha Rao"] }),
       ),
@@ -71,7 +71,7 @@ export const SendEmailBody = Type.Object(
     body_text: Type.Optional(
       Type.String({ description: "Plain text content.", examples: ["It will be with you on Friday."] }),
     ),
-    reply_to: Type.Optional(Type.String({ format: "email", examples: ["help@example.com"] })),
+    reply_to: Type.Optional(Type.String({ format: "idn-email", examples: ["help@example.com"] })),
     headers: Type.Optional(
       Type.Unsafe<Record<string, string>>(
         Type.Object(
