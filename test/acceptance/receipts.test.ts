@@ -64,6 +64,19 @@ onEveryStore((start) => {
     expect(await parked(api)).toBe(1);
   });
 
+  test("a report in JSON that is sent as a form counts", async () => {
+    await using api = await startApi();
+    const gateway = {
+      send: { url: "https://gw.example/sms", json: { to: "{{to}}" } },
+      answer: { id: { json: "/ref" } },
+      callback: { id: { json: "/ref" }, status: [{ json: "/state" }], statuses: { DONE: "delivered" } },
+    };
+    const path = pathOf(await addConnector(api, { provider: "custom", gateway }));
+    const body = JSON.stringify({ ref: "m-1", state: "DONE" });
+    expect((await api.request(path, { method: "POST", body, headers: FORM })).status).toBe(200);
+    expect(await parked(api)).toBe(1);
+  });
+
   test("another token, connector or kind is 404, all alike, and stores nothing", async () => {
     await using api = await startApi();
     const connector = await addConnector(api, KANNEL);

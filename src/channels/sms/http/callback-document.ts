@@ -9,8 +9,11 @@ import { parseExactJson } from "./exact-json.ts";
 export function documentOf(request: CallbackRequest, jsonField: string | undefined): object | undefined {
   if (request.method === "GET") return withJson(fieldsOf(queryOf(request.url)), jsonField);
   const type = request.headers.get("content-type") ?? "";
-  if (/json/i.test(type) || (!/form/i.test(type) && /^\s*[[{]/.test(request.body)))
-    return parsed(request.body);
+  const looksLikeJson = /^\s*[[{]/.test(request.body);
+  if (/json/i.test(type) || (looksLikeJson && !/form/i.test(type))) return parsed(request.body);
+  // A client that is given a text and no type says that it sends a form, as PHP's curl does. No form is JSON from end to end.
+  const mislabelled = looksLikeJson ? parsed(request.body) : undefined;
+  if (mislabelled !== undefined) return mislabelled;
   const boundary = BOUNDARY.exec(type)?.[1];
   const fields = boundary === undefined ? fieldsOf(request.body) : multipartFields(request.body, boundary);
   return withJson({ ...fieldsOf(queryOf(request.url)), ...fields }, jsonField);

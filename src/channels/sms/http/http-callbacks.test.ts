@@ -58,6 +58,7 @@ test.each<[string, Callback]>([
   ],
   ["a form with its id in the query", { query: "id=1&s=LOST", form: { s: "DONE" } }],
   ["JSON that does not say so", { body: ' {"id":1,"s":"DONE"}' }],
+  ["JSON that says it is a form", { body: '{"id":1,"s":"DONE"}', headers: FORM }],
   ["a list", { json: [{ id: "1", s: "DONE" }] }],
   ["a word in another case, with blanks", { json: { id: ' "1" ', s: " done " } }],
 ])("%s is read", (_, callback) => {
