@@ -109,7 +109,8 @@ export const SETTINGS = {
     { test: (given) => given.split(",").every(isNameServer) },
     {
       expected: "addresses separated by commas, each with or without a port",
-      description: "DNS servers used to verify domains and look up webhook hosts; unset: the machine's own.",
+      description:
+        "DNS servers used to verify domains and to look up webhook hosts and, for connectors of kind mx, mail hosts; unset: the machine's own.",
       scope: "instance",
     },
   ),
