@@ -52,6 +52,9 @@ onEveryStore((start) => {
       template_id: "not a template of this account",
       from: "is not a registered sender of this account",
     });
+    expect((await refused({ from: "VM-ACMECO-S", schedule_at: LATE })).from).toEndWith(
+      ": send the bare header ACMECO, operators add what stands round it",
+    );
     const unknownId = { template_id: undefined, dlt_template_id: "110799999999", tags: [""] };
     expect(await refused(unknownId)).toMatchObject({
       tags: expect.any(String),
