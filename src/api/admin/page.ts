@@ -1,16 +1,16 @@
 import Type from "typebox";
-import { createErrors, type ErrorCollector } from "../../core/body/field-errors.ts";
+import { createErrors } from "../../core/body/field-errors.ts";
 import { LIST_ORDERS, type ListOrder } from "../../core/lists/list-order.ts";
-import { isUuid } from "../../core/uuid.ts";
+import { present } from "../../core/present.ts";
 import { validationFailed } from "../errors.ts";
-import { NO_CURSOR } from "../lists/answer-page.ts";
 import { countSchema, readCount } from "../lists/read-count.ts";
+import { CURSOR, type CursorRule, readCursor } from "../lists/read-cursor.ts";
 
 const LIMIT = { min: 1, max: 1000, otherwise: 100 };
 
 /** The query parameters that every list takes. */
 export const PAGE_QUERY = {
-  after: Type.Optional(Type.String({ description: "`next` of the page before" })),
+  after: CURSOR,
   limit: countSchema(LIMIT),
 } as const;
 
@@ -38,18 +38,15 @@ export interface OrderedPage extends Page {
 /** Refuses an `after` that is not the UUID of a row. */
 export function readPage(query: URLSearchParams): Page {
   const errors = createErrors();
-  const page = pageOf(query, isUuid, errors);
+  const page = pageOf(query, { errors });
   if (!errors.isEmpty()) throw validationFailed(errors.list());
   return page;
 }
 
-/** `isCursor`: whether a text may be a `next` of the list; absent: the UUID of a row. Other texts are refused. */
-export function readOrderedPage(
-  query: URLSearchParams,
-  isCursor: (text: string) => boolean = isUuid,
-): OrderedPage {
+/** Refuses an `after` that cannot be of the list; see `CursorRule`. */
+export function readOrderedPage(query: URLSearchParams, isCursor?: CursorRule["isCursor"]): OrderedPage {
   const errors = createErrors();
-  const page = pageOf(query, isCursor, errors);
+  const page = pageOf(query, { errors, ...present({ isCursor }) });
   const given = query.get("order") ?? "oldest";
   const order = LIST_ORDERS.find((each) => each === given);
   if (!order) errors.add("order", `must be one of ${LIST_ORDERS.join(", ")}`);
@@ -57,9 +54,7 @@ export function readOrderedPage(
   return { ...page, order };
 }
 
-function pageOf(query: URLSearchParams, isCursor: (text: string) => boolean, errors: ErrorCollector): Page {
-  const after = query.get("after");
-  const limit = readCount(query, { name: "limit", rule: LIMIT, errors });
-  if (after !== null && !isCursor(after)) errors.add("after", NO_CURSOR);
-  return { limit, ...(after && { after: after.toLowerCase() }) };
+function pageOf(query: URLSearchParams, rule: Omit<CursorRule, "name">): Page {
+  const limit = readCount(query, { name: "limit", rule: LIMIT, errors: rule.errors });
+  return { limit, ...present({ after: readCursor(query, { name: "after", ...rule }) }) };
 }

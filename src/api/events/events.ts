@@ -10,7 +10,7 @@ import type { AppDeps } from "../app-deps.ts";
 import { callerOf } from "../caller.ts";
 import type { Call, Endpoint, LongPoll } from "../endpoint.ts";
 import { validationFailed } from "../errors.ts";
-import { readCount } from "../lists/read-count.ts";
+import { countSchema, readCount } from "../lists/read-count.ts";
 import { createEventCursors, type EventCursors, NOW } from "./event-cursor.ts";
 import { DeliveryEvent, ReceivedEvent } from "./event-schemas.ts";
 import { createEventWait, type EventWait } from "./event-wait.ts";
@@ -46,15 +46,8 @@ const QUERY = {
   after: Type.Optional(
     Type.String({ description: "`next` of the page before; `now`: only events from now on; absent: all" }),
   ),
-  limit: Type.Optional(Type.Integer({ minimum: LIMIT.min, maximum: LIMIT.max, default: LIMIT.otherwise })),
-  wait: Type.Optional(
-    Type.Integer({
-      minimum: WAIT_SECONDS.min,
-      maximum: WAIT_SECONDS.max,
-      default: WAIT_SECONDS.otherwise,
-      description: "Seconds to wait for an event if there is none yet",
-    }),
-  ),
+  limit: countSchema(LIMIT),
+  wait: countSchema(WAIT_SECONDS, "Seconds to wait for an event if there is none yet"),
 };
 
 const id = Type.String({ description: "The `webhook-id` of the event: the same on every delivery of it" });

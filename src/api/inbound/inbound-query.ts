@@ -5,24 +5,21 @@ import { isStorable } from "../../core/body/text-rules.ts";
 import type { InboundQuery } from "../../core/inbound/inbound.ts";
 import { toInboundAddress } from "../../core/inbound/inbound-address.ts";
 import { present } from "../../core/present.ts";
-import { isUuid } from "../../core/uuid.ts";
 import { validationFailed } from "../errors.ts";
-import { NO_CURSOR } from "../lists/answer-page.ts";
 import { countSchema, readCount } from "../lists/read-count.ts";
-import { readTime } from "../lists/read-time.ts";
+import { CURSOR, readCursor } from "../lists/read-cursor.ts";
+import { readTime, timeSchema } from "../lists/read-time.ts";
 import { restorePlus } from "../lists/restore-plus.ts";
 import { oldestShownAt } from "../messages/message-id.ts";
 
 const LIMIT = { min: 1, max: 1_000, otherwise: 100 };
 
-const time = (description: string) => Type.Optional(Type.String({ format: "date-time", description }));
-
 export const INBOUND_QUERY: Readonly<Record<string, TSchema>> = {
   from: Type.Optional(Type.String({ description: "Only messages from this number" })),
   to: Type.Optional(Type.String({ description: "Only messages to this number or short code" })),
-  after: time("Only messages received at this time or later"),
-  before: time("Only messages received before this time"),
-  cursor: Type.Optional(Type.String({ description: "`next` of the page before" })),
+  after: timeSchema("Only messages received at this time or later"),
+  before: timeSchema("Only messages received before this time"),
+  cursor: CURSOR,
   limit: countSchema(LIMIT),
 };
 
@@ -35,7 +32,7 @@ export function readInboundQuery(query: URLSearchParams, now: number): Omit<Inbo
     to: readAddress(query, "to", errors),
     after: Math.max(after ?? 0, oldestShownAt(now)),
     before: readTime(query, { name: "before", errors }),
-    olderThan: readCursor(query, errors),
+    olderThan: readCursor(query, { name: "cursor", errors }),
     limit: readCount(query, { name: "limit", rule: LIMIT, errors }),
   };
   if (!errors.isEmpty()) throw validationFailed(errors.list());
@@ -54,11 +51,4 @@ function readAddress(
     return undefined;
   }
   return toInboundAddress(restorePlus(given));
-}
-
-function readCursor(query: URLSearchParams, errors: ErrorCollector): string | undefined {
-  const given = query.get("cursor");
-  if (given === null) return undefined;
-  if (!isUuid(given)) errors.add("cursor", NO_CURSOR);
-  return given.toLowerCase();
 }

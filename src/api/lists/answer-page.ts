@@ -1,8 +1,6 @@
 /** A page of a list: how it is described, and how it is answered. */
 import Type, { type TObject, type TSchema } from "typebox";
 
-export const NO_CURSOR = "must be the `next` of an earlier page";
-
 /** @param cursor the query parameter that takes the `next` of the page before */
 export function pageSchema(row: TSchema, cursor: string, title?: string): TObject {
   return Type.Object(

@@ -1,5 +1,6 @@
 import Type from "typebox";
 import type { ErrorCollector } from "../../core/body/field-errors.ts";
+import { present } from "../../core/present.ts";
 
 export interface CountRule {
   readonly min: number;
@@ -27,6 +28,7 @@ export function countProblem({ min, max }: Pick<CountRule, "min" | "max">): stri
 }
 
 /** The schema of a number in a query. */
-export function countSchema({ min, max, otherwise }: CountRule) {
-  return Type.Optional(Type.Integer({ minimum: min, maximum: max, default: otherwise }));
+export function countSchema({ min, max, otherwise }: CountRule, description?: string) {
+  const limits = { minimum: min, maximum: max, default: otherwise };
+  return Type.Optional(Type.Integer({ ...limits, ...present({ description }) }));
 }

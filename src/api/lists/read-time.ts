@@ -1,4 +1,6 @@
+import Type from "typebox";
 import type { ErrorCollector } from "../../core/body/field-errors.ts";
+import { present } from "../../core/present.ts";
 import { NOT_A_TIMESTAMP, parseTimestamp } from "../../core/time/timestamp.ts";
 import { restorePlus } from "./restore-plus.ts";
 
@@ -12,4 +14,9 @@ export function readTime(
   const at = parseTimestamp(restorePlus(text));
   if (at === undefined) errors.add(name, NOT_A_TIMESTAMP);
   return at;
+}
+
+/** The schema of a time in a query. */
+export function timeSchema(description?: string) {
+  return Type.Optional(Type.String({ format: "date-time", ...present({ description }) }));
 }

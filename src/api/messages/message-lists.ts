@@ -5,6 +5,7 @@ import type { Answer } from "../answer.ts";
 import { callerOf } from "../caller.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
 import { pageSchema } from "../lists/answer-page.ts";
+import { CURSOR } from "../lists/read-cursor.ts";
 import { MESSAGE_CHANNELS } from "./message-channels.ts";
 import { AN_ADDRESS, LIST_QUERY, type Listed, readListQuery } from "./message-query.ts";
 import { toMessageResource } from "./message-resource.ts";
@@ -36,7 +37,7 @@ function queryOf({ statuses, channel }: Listed): Readonly<Record<string, TSchema
     status: Type.Optional(Type.String({ enum: [...statuses] })),
     ...LIST_QUERY,
     to: Type.Optional(Type.String({ description: channel === "sms" ? "The phone number" : AN_ADDRESS })),
-    cursor: Type.Optional(Type.String({ description: "`next` of the page before" })),
+    cursor: CURSOR,
   };
 }
 

@@ -7,9 +7,9 @@ import { INVALID_PHONE_NUMBER, parsePhoneNumber } from "../../core/sms/phone-num
 import { uuidTime } from "../../core/uuid.ts";
 import type { MessageQuery } from "../../store/store.ts";
 import { validationFailed } from "../errors.ts";
-import { NO_CURSOR } from "../lists/answer-page.ts";
 import { countSchema, readCount } from "../lists/read-count.ts";
-import { readTime } from "../lists/read-time.ts";
+import { readCursor } from "../lists/read-cursor.ts";
+import { readTime, timeSchema } from "../lists/read-time.ts";
 import { restorePlus } from "../lists/restore-plus.ts";
 import { oldestShownAt } from "./message-id.ts";
 
@@ -19,14 +19,12 @@ export const AN_ADDRESS =
   "An address among to, cc and bcc, in any case; an international domain in either spelling (`bücher.example` is " +
   "`xn--bcher-kva.example`)";
 
-const time = (description: string) => Type.Optional(Type.String({ format: "date-time", description }));
-
 /** The query parameters of every list of messages, except `status` and the one that continues a page. */
 export const LIST_QUERY = {
   tag: Type.Optional(Type.String({ description: "A tag of the message, in the same case" })),
   to: Type.Optional(Type.String({ description: `The phone number; or an address: ${AN_ADDRESS}` })),
-  created_after: time("Created at this time or later"),
-  created_before: time("Created before this time"),
+  created_after: timeSchema("Created at this time or later"),
+  created_before: timeSchema("Created before this time"),
   limit: countSchema(LIST_LIMIT),
 } as const;
 
@@ -52,7 +50,7 @@ export function readListQuery(
     tag: query.get("tag") ?? undefined,
     recipient: readRecipient(query.get("to"), channel, errors),
     createdBefore: readTime(query, { name: "created_before", errors }),
-    before: readCursor(query, cursor, errors),
+    before: readCursor(query, { name: cursor, isCursor, errors }),
   });
   if (!errors.isEmpty()) throw validationFailed(errors.list());
   return { channel, limit, createdFrom: Math.max(createdAfter ?? 0, oldestShownAt(now)), ...filters };
@@ -81,9 +79,5 @@ function readRecipient(
   return recipient;
 }
 
-function readCursor(query: URLSearchParams, name: string, errors: ErrorCollector): string | undefined {
-  const text = query.get(name);
-  if (text === null) return undefined;
-  if (uuidTime(text) === undefined) errors.add(name, NO_CURSOR);
-  return text.toLowerCase();
-}
+/** Messages have ids that hold a time. */
+const isCursor = (text: string) => uuidTime(text) !== undefined;

@@ -5,12 +5,12 @@ import type { MessageQuery } from "../../../store/store.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { messageNotFound } from "../../errors.ts";
 import { pageSchema } from "../../lists/answer-page.ts";
+import { CURSOR } from "../../lists/read-cursor.ts";
 import { MESSAGE_CHANNELS } from "../../messages/message-channels.ts";
 import { LIST_QUERY, readListQuery } from "../../messages/message-query.ts";
 import { toMessageResource } from "../../messages/message-resource.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { accountOfQuery } from "../draft.ts";
-import { PAGE_QUERY } from "../page.ts";
 import { adminOnly, adminPath } from "../record-plan.ts";
 import { readChannel } from "./channel-filter.ts";
 
@@ -30,7 +30,7 @@ function listEndpoint({ store }: Pick<AdminDeps, "store">): Endpoint {
       channel: Type.Enum(CHANNELS, { type: "string" }),
       status: Type.Optional(Type.String({ description: "Only in this status" })),
       ...LIST_QUERY,
-      after: PAGE_QUERY.after,
+      after: CURSOR,
     } as Readonly<Record<string, TSchema>>,
     responses: {
       200: {

@@ -5,7 +5,7 @@ import { callbackProblem } from "../../../core/webhooks/callback-url.ts";
 import { NO_HOST, parseHost, type WebhookSelection } from "../../../core/webhooks/webhook-outbox.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { conflict, notFound } from "../../errors.ts";
-import { NO_CURSOR } from "../../lists/answer-page.ts";
+import { NO_CURSOR } from "../../lists/read-cursor.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { accountNamed, type Draft, readDraft, sealDraft } from "../draft.ts";
 import { ADMIN_MAX_BYTES, adminOnly, adminPath, bodyOf } from "../record-plan.ts";

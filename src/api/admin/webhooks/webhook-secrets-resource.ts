@@ -6,7 +6,7 @@ import type { RandomBytes } from "../../../core/uuid.ts";
 import type { WebhookSecret } from "../../../store/store.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { conflict, validationFailed } from "../../errors.ts";
-import { readTime } from "../../lists/read-time.ts";
+import { readTime, timeSchema } from "../../lists/read-time.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { accountOfQuery, noSuchAccount } from "../draft.ts";
 import { adminOnly, adminPath } from "../record-plan.ts";
@@ -32,12 +32,8 @@ export function webhookSecretEndpoints(deps: AdminDeps): readonly Endpoint[] {
       summary: "Create a new secret; the previous one stays valid until the next rotation",
       query: {
         ...shared.query,
-        newest: Type.Optional(
-          Type.String({
-            format: "date-time",
-            description:
-              "`created_at` of the newest secret you know; required within a minute of another rotation",
-          }),
+        newest: timeSchema(
+          "`created_at` of the newest secret you know; required within a minute of another rotation",
         ),
       },
       responses: {

@@ -14,7 +14,7 @@ import type { WebhookList } from "../../../store/store.ts";
 import type { Endpoint } from "../../endpoint.ts";
 import { notFound, validationFailed } from "../../errors.ts";
 import { pageSchema } from "../../lists/answer-page.ts";
-import { readTime } from "../../lists/read-time.ts";
+import { readTime, timeSchema } from "../../lists/read-time.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { accountOfQuery, accountOfQueryIfAny } from "../draft.ts";
 import { ORDERED_PAGE_QUERY, type OrderedPage, readOrderedPage } from "../page.ts";
@@ -36,7 +36,6 @@ export function webhookEndpoints(deps: AdminDeps): readonly Endpoint[] {
 }
 
 const text = Type.Optional(Type.String());
-const time = Type.Optional(Type.String({ format: "date-time" }));
 
 function listEvents({ store }: AdminDeps): Endpoint {
   return {
@@ -50,8 +49,8 @@ function listEvents({ store }: AdminDeps): Endpoint {
       message_id: text,
       host: text,
       state: Type.Optional(Type.Enum(WEBHOOK_STATES)),
-      since: time,
-      until: time,
+      since: timeSchema(),
+      until: timeSchema(),
       ...ORDERED_PAGE_QUERY,
     } as Readonly<Record<string, TSchema>>,
     responses: {
