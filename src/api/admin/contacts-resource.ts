@@ -16,12 +16,7 @@ export function contactEndpoints(deps: AdminDeps): readonly Endpoint[] {
     create: {
       schema: Type.Object({ account_id: givenFields.account_id, external_id: externalId }),
       judge: (draft) => judgeField(draft, "external_id", externalIdProblem),
-      toRecord: (given, { id, now }) => ({
-        id,
-        accountId: given.account_id.toLowerCase(),
-        externalId: given.external_id,
-        createdAt: now,
-      }),
+      toRecord: (given, stamp) => ({ ...stamp, externalId: given.external_id }),
     },
     update: {
       schema: Type.Object({ external_id: Type.Optional(externalId) }),

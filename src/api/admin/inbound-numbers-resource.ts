@@ -22,13 +22,11 @@ export function inboundNumberEndpoints(deps: AdminDeps): readonly Endpoint[] {
         connector_id: Type.Optional(connectorId),
       }),
       judge,
-      toRecord: (given, { id, now }) =>
+      toRecord: (given, stamp) =>
         present({
-          id,
-          accountId: given.account_id.toLowerCase(),
+          ...stamp,
           number: toInboundAddress(given.number),
           connectorId: given.connector_id?.toLowerCase(),
-          createdAt: now,
         }),
     },
     update: {

@@ -17,12 +17,10 @@ export function pushAppEndpoints(deps: AdminDeps): readonly Endpoint[] {
         name: givenFields.name,
         platforms: Type.Optional(platforms),
       }),
-      toRecord: (given, { id, now }) => ({
-        id,
-        accountId: given.account_id.toLowerCase(),
+      toRecord: (given, stamp) => ({
+        ...stamp,
         name: given.name,
         platforms: [...new Set(given.platforms ?? PUSH_PLATFORMS)],
-        createdAt: now,
       }),
     },
     update: {

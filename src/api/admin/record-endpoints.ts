@@ -25,12 +25,11 @@ import {
   shownSchema,
 } from "./record-plan.ts";
 
-/** What every new record is given. */
-export interface Stamp {
-  readonly id: string;
-  /** Unix milliseconds. */
-  readonly now: number;
-}
+/** What every new record begins with: its id, the account that the body names, and the time. */
+type Stamp<K extends RecordKind> = Pick<
+  RecordTypes[K],
+  Extract<keyof RecordTypes[K], "id" | "accountId" | "createdAt">
+>;
 
 /** Stores a new record, or tells the field of which the value is taken. */
 type Store<K extends RecordKind> = (record: RecordTypes[K]) => Promise<"created" | Conflict>;
@@ -40,7 +39,7 @@ export interface Creation<K extends RecordKind, S extends TObject> {
   readonly schema: S;
   /** Notes what the schema cannot check. `account`: the one that the body names, if it exists. */
   judge?(draft: Draft<S>, account: Account | undefined): void | Promise<void>;
-  toRecord(body: Static<S>, stamp: Stamp): RecordTypes[K] | Promise<RecordTypes[K]>;
+  toRecord(body: Static<S>, stamp: Stamp<K>): RecordTypes[K] | Promise<RecordTypes[K]>;
   /** How it is stored, if there is more to it than the record. */
   store?: Store<K>;
 }
@@ -109,7 +108,9 @@ export function createEndpoint<K extends RecordKind, S extends TObject>(
       const { account_id: accountId } = draft.valid as { account_id?: string };
       const account = await accountNamed(deps.store.records, accountId, draft.errors);
       await creation.judge?.(draft, account);
-      const record = await creation.toRecord(sealDraft(draft), { id: deps.newId(), now: call.now });
+      const body = sealDraft(draft);
+      const stamp = present({ id: deps.newId(), accountId: account?.id, createdAt: call.now });
+      const record = await creation.toRecord(body, stamp as object as Stamp<K>);
       await storeNew(deps, plan, { record, ...present({ store: creation.store }) });
       return Response.json(await shownRecord(plan, record), { status: 201 });
     },

@@ -18,13 +18,11 @@ export function senderEndpoints(deps: AdminDeps): readonly Endpoint[] {
     create: {
       schema: Type.Object({ account_id: givenFields.account_id, sender_id: senderId, ...optional }),
       judge: (draft, account) => judge(draft, account?.mode),
-      toRecord: (given, { id, now }) => ({
-        id,
-        accountId: given.account_id.toLowerCase(),
+      toRecord: (given, stamp) => ({
+        ...stamp,
         senderId: given.sender_id,
         isDefault: false,
         ...toFields(given),
-        createdAt: now,
       }),
     },
     update: {

@@ -30,14 +30,12 @@ export function smsTemplateEndpoints(deps: AdminDeps): readonly Endpoint[] {
     create: {
       schema: Type.Object({ account_id: givenFields.account_id, name: givenFields.name, body, ...optional }),
       judge: (draft, account) => judge(draft, account?.mode),
-      async toRecord(given, { id, now }) {
+      async toRecord(given, stamp) {
         const template: SmsTemplate = present({
-          id,
-          accountId: given.account_id.toLowerCase(),
+          ...stamp,
           name: given.name,
           body: given.body,
           ...toFields(given),
-          createdAt: now,
         });
         await refuseTwin(deps.store.records, template);
         return template;

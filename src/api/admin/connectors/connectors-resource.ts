@@ -47,16 +47,15 @@ function createConnector(deps: AdminDeps, plan: RecordPlan<"connectors">): Endpo
       const kind = kindNamed(deps, valid.kind);
       if (kind) changeSettings(kind, { given: valid.config }, errors);
     },
-    async toRecord(given, { id, now }) {
+    async toRecord(given, stamp) {
       const kind = kindNamed(deps, given.kind);
       const settings = kind ? settingsOf(deps, kind, { given: given.config }) : { config: {}, secrets: {} };
       return {
-        id,
+        ...stamp,
         name: given.name ?? (await freeName(deps.store.records, usualName(given.kind, settings.config))),
         kind: given.kind,
         ...settings,
         isEnabled: given.is_enabled ?? true,
-        createdAt: now,
       };
     },
   });

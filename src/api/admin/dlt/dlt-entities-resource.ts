@@ -17,14 +17,7 @@ export function dltEntityEndpoints(deps: AdminDeps): readonly Endpoint[] {
     create: {
       schema: Type.Object({ account_id: givenFields.account_id, entity_id: entityId, ...optional }),
       judge: (draft, account) => judge(draft, account?.mode),
-      toRecord: (given, { id, now }) =>
-        present({
-          id,
-          accountId: given.account_id.toLowerCase(),
-          entityId: given.entity_id,
-          ...toFields(given),
-          createdAt: now,
-        }),
+      toRecord: (given, stamp) => ({ ...stamp, entityId: given.entity_id, ...toFields(given) }),
     },
     update: {
       schema: changes,

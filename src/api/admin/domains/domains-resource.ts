@@ -26,13 +26,11 @@ export function domainEndpoints(deps: AdminDeps): readonly Endpoint[] {
         schema: Type.Object({ account_id: givenFields.account_id, domain: domainName }),
         judge: (draft) =>
           judgeField(draft, "domain", (text) => (isDomain(normalised(text)) ? undefined : NOT_A_DOMAIN)),
-        toRecord: async (given, { id, now }) => ({
-          id,
-          accountId: given.account_id.toLowerCase(),
+        toRecord: async (given, stamp) => ({
+          ...stamp,
           domain: normalised(given.domain),
           ownershipToken: `postrider-verification=${Buffer.from(deps.randomBytes(20)).toString("hex")}`,
-          dkimKeys: [await newDkimPair(deps, now)],
-          createdAt: now,
+          dkimKeys: [await newDkimPair(deps, stamp.createdAt)],
         }),
       },
       update: {

@@ -14,7 +14,7 @@ export function accountEndpoints(deps: AdminDeps): readonly Endpoint[] {
   return recordEndpoints(deps, plan, {
     create: {
       schema: Type.Object({ name: givenFields.name, mode }),
-      toRecord: ({ name, mode }, { id, now }) => ({ id, name, mode, createdAt: now }),
+      toRecord: ({ name, mode }, stamp) => ({ ...stamp, name, mode }),
       store: (account) => deps.store.records.createAccount(account, makeWebhookSecret(deps.randomBytes)),
     },
     update: {

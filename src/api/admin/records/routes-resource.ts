@@ -53,18 +53,16 @@ function createRoute(deps: AdminDeps, plan: RecordPlan<"routes">): Endpoint {
   return createEndpoint(deps, plan, {
     schema: Type.Object({ account_id: Type.Optional(givenFields.account_id), channel, ...changeable }),
     judge: ({ valid, errors }) => judgeRoute(deps, valid, { errors, isNew: true }),
-    async toRecord(given, { id, now }) {
+    async toRecord(given, stamp) {
       const { connectorIds = [], weights } = connectorsOf(given) ?? {};
       const route: Route = present({
-        id,
-        accountId: given.account_id?.toLowerCase(),
+        ...stamp,
         channel: given.channel,
         match: "",
         ...conditionsOf(given.channel, given),
         connectorIds,
         weights: weights ?? undefined,
         failover: given.failover,
-        createdAt: now,
       });
       await refuseTwin(deps.store.records, route);
       return route;

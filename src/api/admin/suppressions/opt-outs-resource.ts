@@ -27,14 +27,12 @@ export function optOutEndpoints(deps: AdminDeps): readonly Endpoint[] {
         judgeField(draft, "recipient", (text) => (parsePhoneNumber(text) ? undefined : INVALID_PHONE_NUMBER));
         judgeField(draft, "sender", (text) => (senderKey(text) === "" ? NO_SENDER : undefined));
       },
-      toRecord: (given, { id, now }) =>
+      toRecord: (given, stamp) =>
         present({
-          id,
-          accountId: given.account_id.toLowerCase(),
+          ...stamp,
           sender: given.sender === undefined ? undefined : senderKey(given.sender),
           recipient: parsePhoneNumber(given.recipient) ?? "",
           reason: given.reason ?? "added by an operator",
-          createdAt: now,
         }),
     },
     update: {

@@ -29,12 +29,10 @@ export function suppressionEndpoints(deps: AdminDeps): readonly Endpoint[] {
         judgeField(draft, "email", (text) => (parseEmailAddress(text) ? undefined : NOT_AN_ADDRESS));
         judgeField(draft, "expires_at", timeProblem);
       },
-      toRecord: (given, { id, now }) => ({
-        id,
-        accountId: given.account_id.toLowerCase(),
+      toRecord: (given, stamp) => ({
+        ...stamp,
         email: addressKey(given.email),
         reason: given.reason ?? "manual",
-        createdAt: now,
         ...present({ source: given.source, expiresAt: toMs(given.expires_at) }),
       }),
     },
