@@ -3,12 +3,12 @@ import { randomBytes } from "node:crypto";
 import type { Command } from "commander";
 import { addAdminCommands } from "./admin/admin-commands.ts";
 import { addBackupCommands } from "./backup/backup-commands.ts";
+import { PROCESS_TERMINAL } from "./commands/terminal.ts";
 import { readAdminTarget, readDataTarget } from "./config.ts";
 import { addMigrateToCommand } from "./data-folder/migrate-to-command.ts";
 import { addRotateKeyCommand } from "./keys/rotate-key-command.ts";
 import { addListenCommand } from "./listen/listen-command.ts";
 import { createSystemClock } from "./system-clock.ts";
-import { PROCESS_TERMINAL } from "./terminal.ts";
 
 export function addCommands(program: Command, version: string): void {
   const admin = readAdminTarget(process.env);

@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
-import { tellUsage } from "./admin/command-line.ts";
+import { PROCESS_TERMINAL } from "./commands/terminal.ts";
+import { tellUsage } from "./commands/usage.ts";
 import { ROLES, type ServeOptions } from "./config.ts";
-import { PROCESS_TERMINAL } from "./terminal.ts";
 
 const ENVIRONMENT = `
 Environment (docs/configuration.md):

@@ -1,7 +1,7 @@
 /** The program of the thread on which a command works on whole files; see `slowly`. */
 import { parentPort, workerData } from "node:worker_threads";
 import { SLOW_WORK, type SlowStep } from "./backup/file-work.ts";
-import { isEnvironmentFault } from "./or-refusal.ts";
+import { isEnvironmentFault } from "./commands/or-refusal.ts";
 import type { SlowAnswer, SlowCall, SlowNews } from "./slow-work.ts";
 
 if (!parentPort) throw new Error("this program runs on a thread that a command starts");

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import type { OnStep } from "./backup/backup-progress.ts";
 import type { SLOW_WORK, SlowStep } from "./backup/file-work.ts";
-import { CommandFailure } from "./command-failure.ts";
+import { CommandFailure } from "./commands/command-failure.ts";
 
 type Work = typeof SLOW_WORK;
 

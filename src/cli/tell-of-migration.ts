@@ -1,5 +1,5 @@
 import type { MigrationStep, OnMigration } from "../store/on-migration.ts";
-import type { Terminal } from "./terminal.ts";
+import type { Terminal } from "./commands/terminal.ts";
 
 export const MIGRATING = "changing the database to the schema of this version";
 

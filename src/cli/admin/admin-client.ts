@@ -1,5 +1,5 @@
 /** A client of the admin API. Its failures tell the operator what to do. */
-import { CommandFailure } from "../command-failure.ts";
+import { CommandFailure } from "../commands/command-failure.ts";
 import { fetchProblem } from "../network/fetch-problem.ts";
 import { pastProxy } from "../network/past-proxy.ts";
 import { missingField } from "./answer-fields.ts";

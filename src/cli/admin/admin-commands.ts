@@ -1,6 +1,6 @@
 import type { Command } from "commander";
+import type { Terminal } from "../commands/terminal.ts";
 import type { AdminTarget } from "../config.ts";
-import type { Terminal } from "../terminal.ts";
 import type { CommandLine } from "./command-line.ts";
 import { addConnectorCommands } from "./connector-commands.ts";
 import { addConsoleCommands } from "./console-commands.ts";

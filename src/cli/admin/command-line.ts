@@ -1,14 +1,13 @@
-/** What all commands share: their options, the connection to the server, and how answers and failures are printed. */
-import { type AddHelpTextContext, type Command, type CommanderError, Option } from "commander";
-import { CommandFailure, UsageFailure } from "../command-failure.ts";
+/** What all commands that speak to a server share: their options, the connection, and how answers are printed. */
+import { type Command, Option } from "commander";
+import { report } from "../commands/report.ts";
+import { formatTable, toJson, toLines } from "../commands/table.ts";
+import type { Terminal } from "../commands/terminal.ts";
+import { tellUsage } from "../commands/usage.ts";
 import type { AdminTarget } from "../config.ts";
-import type { Terminal } from "../terminal.ts";
 import { type AdminClient, createAdminClient } from "./admin-client.ts";
-import { COMMAND_HELP } from "./command-help.ts";
 import { findServer } from "./find-server.ts";
 import { namedAsOption } from "./flag-names.ts";
-import { refuseMissing } from "./needed-options.ts";
-import { formatTable, toCell, toJson, toLines } from "./table.ts";
 
 export interface CommandLine {
   readonly program: Command;
@@ -47,29 +46,6 @@ export function addNoun(commandLine: CommandLine, name: string, description: str
   const command = program.command(name).description(description);
   tellUsage(command, terminal);
   return { command, terminal, verb: (verb) => addVerb(command, commandLine, verb) };
-}
-
-/** Prints help and usage errors to the terminal, and ends with code 2 on an error. Commands added to this one do the same. */
-export function tellUsage(command: Command, terminal: Terminal): void {
-  command.configureOutput({ writeOut: terminal.stdout, writeErr: terminal.stderr });
-  command.configureHelp(COMMAND_HELP);
-  command.showHelpAfterError("Add --help to see the commands and options.");
-  command.addHelpText("before", refuseUnknown);
-  command.hook("preAction", (_, called) => refuseMissing(called));
-  command.exitOverride((error: CommanderError) => terminal.exit(error.exitCode === 0 ? 0 : 2));
-}
-
-/**
- * For `help nope` and `nope --help`, Commander would show what there is, without a word of what there is not: it is refused as
- * `nope` itself.
- */
-function refuseUnknown({ command }: AddHelpTextContext): string {
-  const word = command.args.find((arg) => arg !== "help");
-  const isCommand = ({ commands }: Command) => commands.some((each) => each.name() === word);
-  const isOption = word?.startsWith("-");
-  if (word !== undefined && !isOption && command.commands.length > 0 && !isCommand(command))
-    command.parse([word], { from: "user" });
-  return "";
 }
 
 /** Adds a verb that other nouns have, to suggest the one that it is here: the words differ too much for Commander to suggest it by itself. */
@@ -119,27 +95,9 @@ async function runVerb(
       },
     });
   } catch (error) {
-    exitCode = report(error, terminal, command);
+    exitCode = report(error, terminal, (field, reason) => namedAsOption(command, field, reason));
   }
   if (exitCode !== 0) terminal.exit(exitCode);
-}
-
-/**
- * Prints the error and returns the exit code. Bugs are thrown on, so that their stack is shown.
- *
- * @param command its options stand for the fields that were refused
- */
-export function report(error: unknown, terminal: Terminal, command?: Command): number {
-  if (error instanceof UsageFailure) {
-    terminal.stderr(`error: ${toCell(error.message)}\n`);
-    return 2;
-  }
-  if (!(error instanceof CommandFailure)) throw error;
-  const fields = Object.entries(error.fields)
-    .map(([name, reason]) => (command ? namedAsOption(command, name, reason) : { name, reason }))
-    .map(({ name, reason }) => `  ${toCell(name)}: ${toCell(reason)}\n`);
-  terminal.stderr(`error: ${toCell(error.message)}\n${fields.join("")}`);
-  return 1;
 }
 
 export type Row = Readonly<Record<string, unknown>>;

@@ -1,7 +1,10 @@
 import type { Command } from "commander";
 import type { ConnectorHealth } from "../../core/alarms/connector-health.ts";
 import { connectorTrouble } from "../../core/alarms/connector-trouble.ts";
-import { UsageFailure } from "../command-failure.ts";
+import { UsageFailure } from "../commands/command-failure.ts";
+import { readValue } from "../commands/input-file.ts";
+import { needed } from "../commands/needed-options.ts";
+import { toCell } from "../commands/table.ts";
 import type { AdminClient } from "./admin-client.ts";
 import {
   addNoun,
@@ -13,8 +16,6 @@ import {
   type Run,
 } from "./command-line.ts";
 import { type FieldSchema, readFreeOptions, readJsonObject } from "./free-options.ts";
-import { readValue } from "./input-file.ts";
-import { needed } from "./needed-options.ts";
 import type { Noun } from "./nouns.ts";
 import {
   addDelete,
@@ -28,7 +29,6 @@ import {
   SEARCH,
   withClears,
 } from "./record-verbs.ts";
-import { toCell } from "./table.ts";
 
 const CONNECTORS: CreatedNoun & Pick<Noun, "name" | "columns" | "filters"> = {
   name: "connectors",

@@ -1,12 +1,12 @@
 /** `dlt import`: imports a DLT portal's export into an account. */
 import { DLT_LISTS } from "../../core/dlt/dlt-columns.ts";
-import { CommandFailure, UsageFailure } from "../command-failure.ts";
-import type { Terminal } from "../terminal.ts";
+import { CommandFailure, UsageFailure } from "../commands/command-failure.ts";
+import { readTextFile } from "../commands/input-file.ts";
+import { toCell } from "../commands/table.ts";
+import type { Terminal } from "../commands/terminal.ts";
 import { addNoun, type CommandLine, type Row, type Run } from "./command-line.ts";
 import { LONG, splitDltCsv } from "./dlt-pieces.ts";
-import { readTextFile } from "./input-file.ts";
 import { addOptions } from "./option-rows.ts";
-import { toCell } from "./table.ts";
 
 export function addDltCommands(commandLine: CommandLine): void {
   const noun = addNoun(commandLine, "dlt", "India's DLT registry");

@@ -1,7 +1,7 @@
+import { formatTable, toCell } from "../commands/table.ts";
 import type { NounCommand, Row } from "./command-line.ts";
 import type { Noun } from "./nouns.ts";
 import { pathOf, recordText } from "./record-verbs.ts";
-import { formatTable, toCell } from "./table.ts";
 
 /** `domains verify` and `domains rotate-dkim`. */
 export function addDomainCommands(command: NounCommand, noun: Noun): void {

@@ -1,9 +1,9 @@
+import { needed } from "../commands/needed-options.ts";
+import { formatFields } from "../commands/table.ts";
 import { addNoun, type Column, type CommandLine, column } from "./command-line.ts";
 import { ORDER } from "./lists.ts";
-import { needed } from "./needed-options.ts";
 import type { OptionRow } from "./option-rows.ts";
 import { addReading } from "./record-verbs.ts";
-import { formatFields } from "./table.ts";
 
 const COLUMNS: readonly Column[] = [
   column("ID", "id"),

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { CommandFailure } from "../command-failure.ts";
+import { CommandFailure } from "../commands/command-failure.ts";
 import type { AdminTarget } from "../config.ts";
 import { SANDBOX_FILE } from "../data-folder/data-folder.ts";
 import type { Sandbox } from "../data-folder/first-start.ts";

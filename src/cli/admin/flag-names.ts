@@ -1,5 +1,6 @@
 /** Translates the fields of the API that a refusal names into the options that were typed. */
 import type { Command, Option } from "commander";
+import type { FieldProblem } from "../commands/report.ts";
 
 /** An option that says which field of the API it sets. */
 export interface FieldOption extends Option {
@@ -8,12 +9,6 @@ export interface FieldOption extends Option {
 
 /** The options that say where the server is and how to print the answer: they send no field. */
 const NO_FIELDS: readonly (string | undefined)[] = ["--url", "--token", "--json"];
-
-export interface FieldProblem {
-  /** The option, and where in it if its value has parts; or the field's name, if no option sets it. */
-  readonly name: string;
-  readonly reason: string;
-}
 
 /** What is wrong with a field, as a problem of the command's option that set the field, or could have set it. */
 export function namedAsOption(command: Command, field: string, reason: string): FieldProblem {

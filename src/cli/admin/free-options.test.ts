@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { UsageFailure } from "../command-failure.ts";
+import { UsageFailure } from "../commands/command-failure.ts";
 import { readFreeOptions } from "./free-options.ts";
 
 const kind = {

@@ -1,7 +1,7 @@
 /** Options that are not known beforehand: the kind of the connector determines which fields there are, and of which types. */
 import { jsonFault } from "../../core/body/json-fault.ts";
 import { parseJson } from "../../core/body/parse-json.ts";
-import { UsageFailure } from "../command-failure.ts";
+import { UsageFailure } from "../commands/command-failure.ts";
 import type { Row } from "./command-line.ts";
 
 export interface KindFields {

@@ -1,6 +1,7 @@
 import { Option } from "commander";
 import { isObject } from "../../core/body/is-object.ts";
 import { CHANNELS } from "../../core/messages/message.ts";
+import { formatFields } from "../commands/table.ts";
 import {
   addNoun,
   type Column,
@@ -12,7 +13,6 @@ import {
 } from "./command-line.ts";
 import { addList, type List, PAGES } from "./lists.ts";
 import { pathOf } from "./record-verbs.ts";
-import { formatFields } from "./table.ts";
 
 /** `messages list`, `show` and `timeline`. */
 export function addMessageCommands(commandLine: CommandLine): void {

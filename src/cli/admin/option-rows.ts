@@ -1,8 +1,8 @@
 /** Options of commands, as rows of tables: how a command gets them, and how what was typed becomes fields of the API. */
 import { type Command, Option } from "commander";
+import { needed } from "../commands/needed-options.ts";
 import type { Run } from "./command-line.ts";
 import type { FieldOption } from "./flag-names.ts";
-import { needed } from "./needed-options.ts";
 
 export interface OptionRow {
   /** In commander's notation: `--name <name>`. */

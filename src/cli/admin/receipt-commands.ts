@@ -1,4 +1,4 @@
-import { UsageFailure } from "../command-failure.ts";
+import { UsageFailure } from "../commands/command-failure.ts";
 import { addNoun, type CommandLine, column } from "./command-line.ts";
 import { addListOptions, type List, ORDER, PAGES, showList } from "./lists.ts";
 

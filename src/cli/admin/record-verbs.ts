@@ -1,10 +1,10 @@
 /** Verbs that the nouns of many records share, and what they print. */
-import { UsageFailure } from "../command-failure.ts";
+import { UsageFailure } from "../commands/command-failure.ts";
+import { formatFields } from "../commands/table.ts";
 import type { NounCommand, Row, Run } from "./command-line.ts";
 import { addList, PAGES } from "./lists.ts";
 import type { Noun } from "./nouns.ts";
 import type { OptionRow } from "./option-rows.ts";
-import { formatFields } from "./table.ts";
 
 /** `list` and `show`, for every noun alike; a list has the filters of its noun and no others. */
 export function addReading(

@@ -1,5 +1,5 @@
 /** Options of routes: which messages a route is for, and the connectors it names. */
-import { UsageFailure } from "../command-failure.ts";
+import { UsageFailure } from "../commands/command-failure.ts";
 import type { Row } from "./command-line.ts";
 import type { OptionRow } from "./option-rows.ts";
 

@@ -1,6 +1,6 @@
+import { needed } from "../commands/needed-options.ts";
 import { addNoun, type CommandLine, column, type NounCommand } from "./command-line.ts";
 import { addList, type List, ORDER, PAGES } from "./lists.ts";
-import { needed } from "./needed-options.ts";
 
 const SENT: List = {
   path: "sandbox/messages",

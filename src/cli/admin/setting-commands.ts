@@ -1,7 +1,7 @@
-import { CommandFailure, UsageFailure } from "../command-failure.ts";
+import { CommandFailure, UsageFailure } from "../commands/command-failure.ts";
+import { readValue } from "../commands/input-file.ts";
+import { toCell } from "../commands/table.ts";
 import { addMistakenVerb, addNoun, type CommandLine, type Row, type Run } from "./command-line.ts";
-import { readValue } from "./input-file.ts";
-import { toCell } from "./table.ts";
 
 export function addSettingCommands(commandLine: CommandLine): void {
   const noun = addNoun(commandLine, "settings", "read and change settings");

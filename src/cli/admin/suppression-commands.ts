@@ -1,11 +1,11 @@
 /** `suppressions import`, `export` and `release`. */
 import { Option } from "commander";
 import { SUPPRESSION_REASONS } from "../../core/suppressions/suppression.ts";
-import { CommandFailure } from "../command-failure.ts";
+import { CommandFailure } from "../commands/command-failure.ts";
+import { needed } from "../commands/needed-options.ts";
+import { toCell } from "../commands/table.ts";
 import type { NounCommand, Row, Run } from "./command-line.ts";
-import { needed } from "./needed-options.ts";
 import { CSV_HEAD, csvLine, type FileEntry, jsonLine, readEntries } from "./suppression-file.ts";
-import { toCell } from "./table.ts";
 
 /** Entries per request. */
 const CHUNK = 1_000;

@@ -1,9 +1,9 @@
 /** Suppressions as files: CSV and JSON lines, as `import` reads and `export` writes them. */
 import { CsvError, parse } from "csv-parse/sync";
-import { UsageFailure } from "../command-failure.ts";
+import { UsageFailure } from "../commands/command-failure.ts";
+import { readTextFile } from "../commands/input-file.ts";
+import { toJson } from "../commands/table.ts";
 import type { Row } from "./command-line.ts";
-import { readTextFile } from "./input-file.ts";
-import { toJson } from "./table.ts";
 
 const FIELDS = ["email", "reason", "source", "expires_at", "created_at"] as const;
 

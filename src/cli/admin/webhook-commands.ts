@@ -1,5 +1,7 @@
 /** `webhooks`: events and their deliveries, replays, tests, paused hosts, and the secrets that sign. */
-import { CommandFailure, UsageFailure } from "../command-failure.ts";
+import { CommandFailure, UsageFailure } from "../commands/command-failure.ts";
+import { needed } from "../commands/needed-options.ts";
+import { formatFields } from "../commands/table.ts";
 import {
   addNoun,
   type Column,
@@ -12,10 +14,8 @@ import {
   rowsText,
 } from "./command-line.ts";
 import { addList, addListOptions, type List, ORDER, PAGES, showList } from "./lists.ts";
-import { needed } from "./needed-options.ts";
 import { addOptions } from "./option-rows.ts";
 import { pathOf } from "./record-verbs.ts";
-import { formatFields } from "./table.ts";
 
 export function addWebhookCommands(commandLine: CommandLine): void {
   const noun = addNoun(commandLine, "webhooks", "manage webhooks");

@@ -1,12 +1,12 @@
 import type { Command } from "commander";
 import type { Clock } from "../../core/clock.ts";
-import { needed } from "../admin/needed-options.ts";
-import { toCell } from "../admin/table.ts";
+import { untilCutOff } from "../commands/cut-off.ts";
+import { needed } from "../commands/needed-options.ts";
+import { toCell } from "../commands/table.ts";
+import type { Terminal } from "../commands/terminal.ts";
 import type { DataTarget } from "../config.ts";
-import { untilCutOff } from "../cut-off.ts";
 import { databaseUrlOf } from "../data-folder/database-url.ts";
 import { parseFolder } from "../data-folder/parse-folder.ts";
-import type { Terminal } from "../terminal.ts";
 import { createBackupProgress } from "./backup-progress.ts";
 import { makeBackup } from "./make-backup.ts";
 import { type Manifest, newestInside } from "./manifest.ts";

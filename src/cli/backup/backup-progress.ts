@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/clock.ts";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../commands/terminal.ts";
 
 /** A step of work on files, and how far it is, in octets, if that is known. */
 export interface FileStep {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { writePrivateFile } from "../../store/private-file.ts";
 import { readKeyCheckValue } from "../../store/sqlite/backup.ts";
-import { CommandFailure } from "../command-failure.ts";
+import { CommandFailure } from "../commands/command-failure.ts";
 import { DATABASE_FILE, MASTER_KEY_FILE, SANDBOX_FILE } from "../data-folder/data-folder.ts";
 import { ownDatabase } from "../data-folder/own-database.ts";
 import { type KeyPlaces, requireMasterKey } from "../keys/find-master-key.ts";

@@ -4,7 +4,7 @@ import { Type } from "typebox";
 import { Value } from "typebox/value";
 import type { Dump } from "../../store/postgres/dump.ts";
 import type { Holdings } from "../../store/sqlite/backup.ts";
-import { CommandFailure } from "../command-failure.ts";
+import { CommandFailure } from "../commands/command-failure.ts";
 import { slowly } from "../slow-work.ts";
 import type { OnStep } from "./backup-progress.ts";
 

@@ -10,11 +10,11 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { syncFolder } from "../../store/private-file.ts";
-import { CommandFailure } from "../command-failure.ts";
-import type { OnCutOff } from "../cut-off.ts";
+import { CommandFailure } from "../commands/command-failure.ts";
+import type { OnCutOff } from "../commands/cut-off.ts";
+import { isEnvironmentFault } from "../commands/or-refusal.ts";
 import { DATABASE_FILE, MASTER_KEY_FILE, SANDBOX_FILE } from "../data-folder/data-folder.ts";
 import { fateIn, isLifelineOf, type Lifeline, takeLifeline } from "../data-folder/lifeline.ts";
-import { isEnvironmentFault } from "../or-refusal.ts";
 import { TABLE_FILE } from "./dump-files.ts";
 import { MANIFEST_FILE, type Manifest } from "./manifest.ts";
 

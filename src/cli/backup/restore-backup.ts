@@ -2,8 +2,9 @@ import { existsSync, readFileSync, renameSync, rmdirSync, rmSync } from "node:fs
 import { dirname, join } from "node:path";
 import { syncFile, syncFolder, writePrivateFile } from "../../store/private-file.ts";
 import { type Inspection, skipLostEventNumbers } from "../../store/sqlite/backup.ts";
-import { CommandFailure } from "../command-failure.ts";
-import type { OnCutOff } from "../cut-off.ts";
+import { CommandFailure } from "../commands/command-failure.ts";
+import type { OnCutOff } from "../commands/cut-off.ts";
+import { withReasons } from "../commands/or-refusal.ts";
 import {
   DATABASE_FILE,
   ensureDataFolder,
@@ -13,7 +14,6 @@ import {
 } from "../data-folder/data-folder.ts";
 import { withDataFolder } from "../data-folder/with-data-folder.ts";
 import { findMasterKey, type KeyPlaces } from "../keys/find-master-key.ts";
-import { withReasons } from "../or-refusal.ts";
 import { slowly } from "../slow-work.ts";
 import type { OnStep } from "./backup-progress.ts";
 import { checkFiles, type Manifest, readManifest } from "./manifest.ts";

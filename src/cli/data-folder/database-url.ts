@@ -1,6 +1,6 @@
 import { errorText } from "../../core/error-text.ts";
 import { readHosts } from "../../store/postgres/connections/hosts.ts";
-import { CommandFailure } from "../command-failure.ts";
+import { CommandFailure } from "../commands/command-failure.ts";
 import type { DataTarget } from "../config.ts";
 
 /** The `DATABASE_URL` of a command that works on the database itself. Throws `CommandFailure` if it is no such URL. */

@@ -1,12 +1,12 @@
 import type { Command } from "commander";
 import type { Clock } from "../../core/clock.ts";
 import type { Counted } from "../../store/move/count-both.ts";
-import { readValue } from "../admin/input-file.ts";
-import { UsageFailure } from "../command-failure.ts";
+import { UsageFailure } from "../commands/command-failure.ts";
+import { untilCutOff } from "../commands/cut-off.ts";
+import { readValue } from "../commands/input-file.ts";
+import type { Terminal } from "../commands/terminal.ts";
 import type { DataTarget } from "../config.ts";
-import { untilCutOff } from "../cut-off.ts";
 import { tellOfMigration } from "../tell-of-migration.ts";
-import type { Terminal } from "../terminal.ts";
 import { migrateTo, stayWithSqlite } from "./migrate-to.ts";
 import { parseFolder } from "./parse-folder.ts";
 import { tellOfLostCommits } from "./tell-of-lost-commits.ts";

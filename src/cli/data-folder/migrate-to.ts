@@ -3,8 +3,8 @@ import type { Counted } from "../../store/move/count-both.ts";
 import { cancelMove, type MoveUp, moveUp } from "../../store/move/move-up.ts";
 import { readKeyCheckValue } from "../../store/sqlite/backup.ts";
 import { createVault } from "../../store/vault.ts";
+import { withReasons } from "../commands/or-refusal.ts";
 import { type KeyPlaces, requireMasterKey } from "../keys/find-master-key.ts";
-import { withReasons } from "../or-refusal.ts";
 import { databaseIn } from "./own-database.ts";
 import { type OnLostCommits, withDataFolder } from "./with-data-folder.ts";
 

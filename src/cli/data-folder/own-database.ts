@@ -2,7 +2,7 @@ import { accessSync, constants } from "node:fs";
 import { join } from "node:path";
 import { errorText } from "../../core/error-text.ts";
 import { refuseMovedFile } from "../../store/move/move-marks.ts";
-import { CommandFailure } from "../command-failure.ts";
+import { CommandFailure } from "../commands/command-failure.ts";
 import { DATABASE_FILE } from "./data-folder.ts";
 
 /** Path of a data folder's database. Throws if there is none, it may not be read, or it has moved to PostgreSQL. */

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Terminal } from "../terminal.ts";
+import type { Terminal } from "../commands/terminal.ts";
 import { DATABASE_FILE } from "./data-folder.ts";
 
 /** See `FolderLock.lostCommits`. */

@@ -1,6 +1,6 @@
 import { errorText } from "../../core/error-text.ts";
 import { type FolderLock, lockFolder } from "../../store/lock.ts";
-import { CommandFailure } from "../command-failure.ts";
+import { CommandFailure } from "../commands/command-failure.ts";
 
 export type OnLostCommits = (count: number) => void;
 

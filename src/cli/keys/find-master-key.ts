@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { errorText } from "../../core/error-text.ts";
 import { createVault } from "../../store/vault.ts";
-import { CommandFailure } from "../command-failure.ts";
+import { CommandFailure } from "../commands/command-failure.ts";
 import type { DataTarget } from "../config.ts";
 import { MASTER_KEY_FILE, NEXT_KEY_FILE, readOwnFile } from "../data-folder/data-folder.ts";
 

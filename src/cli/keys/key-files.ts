@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { syncFolder, writePrivateFile } from "../../store/private-file.ts";
-import { CommandFailure } from "../command-failure.ts";
+import { CommandFailure } from "../commands/command-failure.ts";
 import type { DataTarget } from "../config.ts";
 import { MASTER_KEY_FILE, MIN_KEY_LENGTH, PREVIOUS_KEY_FILE } from "../data-folder/data-folder.ts";
 import { isKeyOf, readKey, requireMasterKey } from "./find-master-key.ts";

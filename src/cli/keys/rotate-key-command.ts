@@ -1,13 +1,13 @@
 import type { Command } from "commander";
 import type { RandomBytes } from "../../core/uuid.ts";
 import { readHosts } from "../../store/postgres/connections/hosts.ts";
+import { untilCutOff } from "../commands/cut-off.ts";
+import type { Terminal } from "../commands/terminal.ts";
 import type { DataTarget } from "../config.ts";
-import { untilCutOff } from "../cut-off.ts";
 import { databaseUrlOf } from "../data-folder/database-url.ts";
 import { parseFolder } from "../data-folder/parse-folder.ts";
 import { tellOfLostCommits } from "../data-folder/tell-of-lost-commits.ts";
 import { tellOfMigration } from "../tell-of-migration.ts";
-import type { Terminal } from "../terminal.ts";
 import { rotateKey } from "./rotate-key.ts";
 import { rotateSharedKey } from "./rotate-shared-key.ts";
 

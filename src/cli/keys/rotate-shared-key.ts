@@ -1,8 +1,8 @@
 import { readKeyCheckValue, rotateMasterKey } from "../../store/postgres/records/rotate-master-key.ts";
 import { createVault } from "../../store/vault.ts";
-import { CommandFailure } from "../command-failure.ts";
+import { CommandFailure } from "../commands/command-failure.ts";
+import { withReasons } from "../commands/or-refusal.ts";
 import { mailRootOf } from "../email/mail-keys.ts";
-import { withReasons } from "../or-refusal.ts";
 import { findOldKey, isFiled, retireKeyFile } from "./key-files.ts";
 import { type KeyRotation, WHILE_MIGRATING } from "./rotate-key.ts";
 

@@ -1,5 +1,5 @@
 import { refuseRedirect, urlOn } from "../admin/admin-client.ts";
-import { CommandFailure } from "../command-failure.ts";
+import { CommandFailure } from "../commands/command-failure.ts";
 import { pastProxy } from "../network/past-proxy.ts";
 
 /** An item of the feed: the body of a webhook, and its id. */

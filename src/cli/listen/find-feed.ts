@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { createAdminClient } from "../admin/admin-client.ts";
 import { readSandbox } from "../admin/find-server.ts";
-import { CommandFailure } from "../command-failure.ts";
+import { CommandFailure } from "../commands/command-failure.ts";
 import type { AdminTarget } from "../config.ts";
 import { SANDBOX_FILE } from "../data-folder/data-folder.ts";
 import type { FeedServer } from "./feed-client.ts";

@@ -1,5 +1,5 @@
 import { type Clock, sleep } from "../../core/clock.ts";
-import { CommandFailure } from "../command-failure.ts";
+import { CommandFailure } from "../commands/command-failure.ts";
 import { fetchProblem } from "../network/fetch-problem.ts";
 import { type FeedItem, type FeedServer, readFeed } from "./feed-client.ts";
 

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import type { Command } from "commander";
 import type { Clock } from "../../core/clock.ts";
-import { needed } from "../admin/needed-options.ts";
-import { toCell } from "../admin/table.ts";
-import { UsageFailure } from "../command-failure.ts";
+import { UsageFailure } from "../commands/command-failure.ts";
+import { needed } from "../commands/needed-options.ts";
+import { orRefusal } from "../commands/or-refusal.ts";
+import { toCell } from "../commands/table.ts";
+import type { Terminal } from "../commands/terminal.ts";
 import type { AdminTarget } from "../config.ts";
-import { orRefusal } from "../or-refusal.ts";
-import type { Terminal } from "../terminal.ts";
 import type { FeedItem } from "./feed-client.ts";
 import { type FeedOptions, findFeed, findSecret } from "./find-feed.ts";
 import { followFeed } from "./follow-feed.ts";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
-import { UsageFailure } from "../command-failure.ts";
+import { UsageFailure } from "./command-failure.ts";
 
 /**
  * A value as it was typed. For `-`, reads standard input instead, without the last line end. Secrets should come that way,

@@ -1,8 +1,8 @@
 import { constants } from "node:os";
-import { errorText } from "../core/error-text.ts";
+import { errorText } from "../../core/error-text.ts";
+import { stopSignals } from "../stop-signals.ts";
 import { CommandFailure } from "./command-failure.ts";
 import { orRefusal } from "./or-refusal.ts";
-import { stopSignals } from "./stop-signals.ts";
 import type { Terminal } from "./terminal.ts";
 
 /**

@@ -1,7 +1,7 @@
-import { isOutage } from "../store/sqlite/database/driver.ts";
-import { StoreUnavailable } from "../store/store.ts";
-import { report } from "./admin/command-line.ts";
+import { isOutage } from "../../store/sqlite/database/driver.ts";
+import { StoreUnavailable } from "../../store/store.ts";
 import { CommandFailure } from "./command-failure.ts";
+import { report } from "./report.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Runs a command. On an expected failure prints the reason and exits with code 1, or 2 for wrong usage; rethrows others. */
