@@ -7,7 +7,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readMasterKey } from "../src/cli/data-folder/data-folder.ts";
+import { readMasterKey } from "../src/cli/keys/master-key.ts";
 import { openSqliteStore } from "../src/store/open-store.ts";
 import { connectSmsc, type LiveSms, openLiveSms } from "../test/live-sms.ts";
 import { startPostrider } from "../test/postrider-process.ts";

@@ -1,7 +1,7 @@
 /** What the measurements of webhooks stand on: a data folder, its store, messages whose status changes, a receiver. */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { readMasterKey } from "../src/cli/data-folder/data-folder.ts";
+import { readMasterKey } from "../src/cli/keys/master-key.ts";
 import { createSystemClock } from "../src/cli/system-clock.ts";
 import { NOBODY_ELSE } from "../src/core/queue/claimant.ts";
 import { createIds } from "../src/core/uuid.ts";

@@ -1,6 +1,7 @@
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
-import { DATABASE_FILE, ensureDataFolder, readMasterKey } from "../src/cli/data-folder/data-folder.ts";
+import { DATABASE_FILE, ensureDataFolder } from "../src/cli/data-folder/data-folder.ts";
+import { readMasterKey } from "../src/cli/keys/master-key.ts";
 import { openDriver } from "../src/store/sqlite/database/driver.ts";
 import { migrate } from "../src/store/sqlite/migrate.ts";
 import { configure } from "../src/store/sqlite/open-sqlite.ts";

@@ -6,8 +6,8 @@ import ipaddr from "ipaddr.js";
 import { errorText } from "../core/error-text.ts";
 import { present } from "../core/present.ts";
 import { readHosts } from "../store/postgres/connections/hosts.ts";
-import { MASTER_KEY_FILE, MIN_KEY_LENGTH } from "./data-folder/data-folder.ts";
 import { readTls, type Tls, type TlsFiles } from "./http/tls-files.ts";
+import { MASTER_KEY_FILE, MIN_KEY_LENGTH } from "./keys/master-key.ts";
 import { misnamedVariables } from "./misnamed-variables.ts";
 
 export const ROLES = ["api", "delivery", "webhooks", "upkeep"] as const;

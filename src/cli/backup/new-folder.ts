@@ -13,8 +13,9 @@ import { syncFolder } from "../../store/private-file.ts";
 import { CommandFailure } from "../commands/command-failure.ts";
 import type { OnCutOff } from "../commands/cut-off.ts";
 import { isEnvironmentFault } from "../commands/or-refusal.ts";
-import { DATABASE_FILE, MASTER_KEY_FILE, SANDBOX_FILE } from "../data-folder/data-folder.ts";
+import { DATABASE_FILE, SANDBOX_FILE } from "../data-folder/data-folder.ts";
 import { fateIn, isLifelineOf, type Lifeline, takeLifeline } from "../data-folder/lifeline.ts";
+import { MASTER_KEY_FILE } from "../keys/master-key.ts";
 import { TABLE_FILE } from "./dump-files.ts";
 import { MANIFEST_FILE, type Manifest } from "./manifest.ts";
 

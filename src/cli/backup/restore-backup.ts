@@ -5,15 +5,10 @@ import { type Inspection, skipLostEventNumbers } from "../../store/sqlite/backup
 import { CommandFailure } from "../commands/command-failure.ts";
 import type { OnCutOff } from "../commands/cut-off.ts";
 import { withReasons } from "../commands/or-refusal.ts";
-import {
-  DATABASE_FILE,
-  ensureDataFolder,
-  MASTER_KEY_FILE,
-  RESTORED_FILE,
-  SANDBOX_FILE,
-} from "../data-folder/data-folder.ts";
+import { DATABASE_FILE, ensureDataFolder, RESTORED_FILE, SANDBOX_FILE } from "../data-folder/data-folder.ts";
 import { withDataFolder } from "../data-folder/with-data-folder.ts";
 import { findMasterKey, type KeyPlaces } from "../keys/find-master-key.ts";
+import { MASTER_KEY_FILE } from "../keys/master-key.ts";
 import { slowly } from "../slow-work.ts";
 import type { OnStep } from "./backup-progress.ts";
 import { checkFiles, type Manifest, readManifest } from "./manifest.ts";

@@ -1,13 +1,8 @@
 import { type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Log } from "../../core/log.ts";
-import {
-  DATABASE_FILE,
-  MASTER_KEY_FILE,
-  NEXT_KEY_FILE,
-  PREVIOUS_KEY_FILE,
-  SANDBOX_FILE,
-} from "./data-folder.ts";
+import { MASTER_KEY_FILE, NEXT_KEY_FILE, PREVIOUS_KEY_FILE } from "../keys/master-key.ts";
+import { DATABASE_FILE, SANDBOX_FILE } from "./data-folder.ts";
 
 const PRIVATE_FILES = [
   DATABASE_FILE,

@@ -5,7 +5,7 @@ import { errorText } from "../../core/error-text.ts";
 import { createVault } from "../../store/vault.ts";
 import { CommandFailure } from "../commands/command-failure.ts";
 import type { DataTarget } from "../config.ts";
-import { MASTER_KEY_FILE, NEXT_KEY_FILE, readOwnFile } from "../data-folder/data-folder.ts";
+import { MASTER_KEY_FILE, NEXT_KEY_FILE, readKeyFile } from "./master-key.ts";
 
 /** Where the master key of a database may be: in `POSTRIDER_SECRET`, or in a key file of the data folder. */
 export type KeyPlaces = Pick<DataTarget, "dataFolder" | "secret">;
@@ -42,7 +42,7 @@ export function isKeyOf(checkValue: string, masterKey: string): boolean {
 export function readKey(path: string): string | undefined {
   if (!existsSync(path)) return undefined;
   try {
-    return readOwnFile(path).trim() || undefined;
+    return readKeyFile(path).trim() || undefined;
   } catch (error) {
     throw new CommandFailure(errorText(error));
   }

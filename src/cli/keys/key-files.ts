@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { syncFolder, writePrivateFile } from "../../store/private-file.ts";
 import { CommandFailure } from "../commands/command-failure.ts";
 import type { DataTarget } from "../config.ts";
-import { MASTER_KEY_FILE, MIN_KEY_LENGTH, PREVIOUS_KEY_FILE } from "../data-folder/data-folder.ts";
 import { isKeyOf, readKey, requireMasterKey } from "./find-master-key.ts";
+import { MASTER_KEY_FILE, MIN_KEY_LENGTH, PREVIOUS_KEY_FILE } from "./master-key.ts";
 
 /**
  * The present master key of a database with this check value. Throws if it is not at hand, if `newSecret` is too short, or

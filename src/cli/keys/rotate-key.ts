@@ -8,12 +8,13 @@ import { rotateMasterKey } from "../../store/sqlite/records/rotate-master-key.ts
 import { createVault } from "../../store/vault.ts";
 import type { OnCutOff } from "../commands/cut-off.ts";
 import { withPlace, withReasons } from "../commands/or-refusal.ts";
-import { DATABASE_FILE, MASTER_KEY_FILE, NEXT_KEY_FILE } from "../data-folder/data-folder.ts";
+import { DATABASE_FILE } from "../data-folder/data-folder.ts";
 import { ownDatabase } from "../data-folder/own-database.ts";
 import { type OnLostCommits, withDataFolder } from "../data-folder/with-data-folder.ts";
 import { mailRootOf } from "../email/mail-keys.ts";
 import { isKeyOf, type KeyPlaces, readKey } from "./find-master-key.ts";
 import { findOldKey, isFiled, putKeyAside, retireKeyFile } from "./key-files.ts";
+import { MASTER_KEY_FILE, NEXT_KEY_FILE } from "./master-key.ts";
 
 export interface KeyRotation extends MigrationOptions, KeyPlaces {
   /** The new key's text; absent: one is generated and kept in the data folder. */
