@@ -2,14 +2,11 @@
 import { randomBytes } from "node:crypto";
 import type { Logger } from "pino";
 import { type MakeDkimKeys, makeDkimKeys } from "../api/admin/domains/dkim-pair.ts";
-import type { Clock } from "../core/clock.ts";
 import { present } from "../core/present.ts";
 import { createIds } from "../core/uuid.ts";
 import type { Disk } from "../delivery/alarm-conditions.ts";
-import type { StoreDrivers } from "../store/postgres/open-postgres.ts";
 import { createLockMemory } from "../store/sqlite/database/write-lock.ts";
 import type { Store } from "../store/store.ts";
-import type { Config } from "./config.ts";
 import { ensureDataFolder, refuseHalfRestored } from "./data-folder/data-folder.ts";
 import { diskOf } from "./data-folder/disk-of.ts";
 import { warnOfExposed } from "./data-folder/exposed-files.ts";
@@ -32,7 +29,7 @@ import { createMetrics, type Metrics } from "./metrics/metrics.ts";
 import type { Lookups } from "./network/create-lookups.ts";
 import { createDns } from "./network/dns.ts";
 import type { FixedAddress } from "./network/web.ts";
-import { openData } from "./open-data.ts";
+import { type DataOptions, openData } from "./open-data.ts";
 import type { Parts } from "./parts.ts";
 import { createRunning, type Ending } from "./running.ts";
 import { createSteadyLog } from "./steady-log.ts";
@@ -54,18 +51,11 @@ export interface Postrider {
   unfinished(): readonly string[];
 }
 
-export interface StartOptions {
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly log: Logger;
+export interface StartOptions extends Pick<DataOptions, "config" | "clock" | "log" | "faults" | "drivers"> {
   /** Called once requests are answered, which is before all parts have started. */
   readonly onServing?: () => void;
   /** Resolves when the process is told to stop: nobody waits for the start any longer. */
   readonly signalled?: Promise<void>;
-  /** For benchmarks: `commitMs` is added to every commit. */
-  readonly faults?: { readonly commitMs: number };
-  /** For tests: PostgreSQL on connections that are open already, and stay so. */
-  readonly drivers?: StoreDrivers;
   /** For tests: stands in for the hosts of providers. */
   readonly webAddress?: FixedAddress;
   /** For tests: stands in for the disk of the data folder. */
