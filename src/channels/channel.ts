@@ -15,7 +15,7 @@ import type { SmsSegments } from "../core/sms/sms-segments.ts";
 import type { MailPolicyStore, Question } from "../store/store.ts";
 import type { DkimKey } from "./email/dkim/sign-mail.ts";
 import type { ComposeLarge } from "./email/mail/compose-large.ts";
-import type { ReturnPaths } from "./email/return-path.ts";
+import type { PartAddresses } from "./email/part-address.ts";
 import type { Network } from "./network.ts";
 
 export interface Channel {
@@ -173,7 +173,7 @@ export interface MailDeps {
   /** Keeps the policies that domains publish. */
   readonly policies: MailPolicyStore;
   /** Makes the addresses that bounces come back to. */
-  readonly returnPaths: ReturnPaths;
+  readonly returnPaths: PartAddresses;
   readonly composeLarge: ComposeLarge;
 }
 

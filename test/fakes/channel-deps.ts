@@ -2,7 +2,7 @@
 import { Resolver } from "node:dns/promises";
 import type { ChannelDeps, MailDeps } from "../../src/channels/channel.ts";
 import { composeMail } from "../../src/channels/email/mail/compose-mail.ts";
-import { createReturnPaths } from "../../src/channels/email/return-path.ts";
+import { createReturnPaths } from "../../src/channels/email/part-address.ts";
 import { createNetwork } from "../../src/cli/network/network.ts";
 import { createHeldClock } from "./held-clock.ts";
 

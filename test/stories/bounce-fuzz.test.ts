@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { toBounceReceipt } from "../../src/channels/email/bounces/bounce-receipts.ts";
 import { findTarget, findUnsubscription } from "../../src/channels/email/bounces/find-target.ts";
 import { readReturnMail } from "../../src/channels/email/bounces/return-mail.ts";
-import { createReturnPaths } from "../../src/channels/email/return-path.ts";
+import { createReturnPaths } from "../../src/channels/email/part-address.ts";
 import {
   exchangeNdr,
   eximText,

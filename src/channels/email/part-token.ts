@@ -7,7 +7,7 @@ import { toUuid, toUuidOctets } from "./uuid-octets.ts";
 export interface PartTokens {
   /** Makes a token, in lower case. Throws unless the id is a UUID and the part 0 to 255, as in every message that is sent. */
   seal(of: PartRef): string;
-  /** Reads a token, in either case, since mail servers change it. `undefined` if `seal` did not make it with this key and purpose. */
+  /** Reads a token, in either case, since mail servers change it. `undefined` if it was not made with such a key and purpose. */
   open(token: string): PartRef | undefined;
 }
 
@@ -21,9 +21,12 @@ export const PART_TOKEN = "[a-z2-7]{40}";
 
 const TOKEN = new RegExp(`^${PART_TOKEN}$`);
 
+/** The first makes tokens. Those made with any of the others, which were first before, are read too. */
+export type TokenKeys = readonly [newest: Uint8Array, ...earlier: Uint8Array[]];
+
 /** @param purpose a token made for one purpose is not valid for another */
-export function createPartTokens(key: Uint8Array, purpose: string): PartTokens {
-  const macOf = (named: Uint8Array) =>
+export function createPartTokens(purpose: string, keys: TokenKeys): PartTokens {
+  const macOf = (key: Uint8Array, named: Uint8Array) =>
     createHmac("sha256", key).update(`${purpose}\0`).update(named).digest().subarray(0, MAC_OCTETS);
 
   return {
@@ -32,14 +35,15 @@ export function createPartTokens(key: Uint8Array, purpose: string): PartTokens {
         throw new Error("a token names a UUID and a part from 0 to 255");
       }
       const named = Buffer.concat([toUuidOctets(messageId), Buffer.of(part)]);
-      return toBase32(Buffer.concat([named, macOf(named)]));
+      return toBase32(Buffer.concat([named, macOf(keys[0], named)]));
     },
     open(token) {
       const text = token.toLowerCase();
       if (!TOKEN.test(text)) return undefined;
       const octets = fromBase32(text);
       const named = octets.subarray(0, NAMED_OCTETS);
-      if (!timingSafeEqual(macOf(named), octets.subarray(NAMED_OCTETS))) return undefined;
+      const mac = octets.subarray(NAMED_OCTETS);
+      if (!keys.some((key) => timingSafeEqual(macOf(key, named), mac))) return undefined;
       return { messageId: toUuid(named.subarray(0, ID_OCTETS)), part: named[ID_OCTETS] ?? 0 };
     },
   };

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
+import type { TokenKeys } from "./part-token.ts";
 import { toUuid, toUuidOctets } from "./uuid-octets.ts";
 
 /** A recipient who wants no more mail of an account. */
@@ -18,7 +19,7 @@ export interface Unsubscription {
 export interface UnsubscribeTokens {
   /** Letters, digits, `-` and `_`, at most 440 of them. */
   seal(wish: Unsubscription): string;
-  /** `undefined` for a token that `seal` did not make with this key. */
+  /** `undefined` for a token that was not made with such a key. */
   open(token: string): Unsubscription | undefined;
 }
 
@@ -26,8 +27,17 @@ const IV_OCTETS = 16;
 const UUID_OCTETS = 16;
 const TOKEN = /^[A-Za-z0-9_-]{64,480}$/;
 
+export function createUnsubscribeTokens(...[newest, ...earlier]: TokenKeys): UnsubscribeTokens {
+  const { seal, open } = createTokens(newest);
+  const others = earlier.map(createTokens);
+  return {
+    seal,
+    open: (token) => others.reduce((found, each) => found ?? each.open(token), open(token)),
+  };
+}
+
 /** The IV is an HMAC of the plain text (like SIV, RFC 5297). It serves as the nonce and as the proof. */
-export function createUnsubscribeTokens(key: Uint8Array): UnsubscribeTokens {
+function createTokens(key: Uint8Array): UnsubscribeTokens {
   const derived = (purpose: string) => Buffer.from(hkdfSync("sha256", key, "", `unsubscribe ${purpose}`, 32));
   const [macKey, cipherKey] = [derived("proof"), derived("cipher")];
   const proofOf = (plain: Uint8Array) =>

@@ -7,14 +7,14 @@ import type { MailKeys } from "./mail-keys.ts";
 
 /** The List-Unsubscribe headers: a link that a mail client opens or posts to, and an address to write to. */
 export function createUnsubscribeHeaders(
-  { returnPaths, unsubscribes }: MailKeys,
+  { unsubscribeAddresses, unsubscribes }: MailKeys,
   publicUrl: ChannelDeps["publicUrl"],
 ): UnsubscribeHeaders {
   return async ({ returnPathHost: host, part, ...wish }) => {
     const token = unsubscribes.seal(wish);
     const base = await publicUrl();
     const hasLink = base?.startsWith("https://") ?? false;
-    const address = host && returnPaths.unsubscribeAddress({ messageId: wish.messageId, part, host });
+    const address = host && unsubscribeAddresses.address({ messageId: wish.messageId, part, host });
     const ways = [
       ...(hasLink ? [`<${base}${unsubscribePath(token)}>`] : []),
       ...(address ? [`<mailto:${address}?subject=${token}>`] : []),

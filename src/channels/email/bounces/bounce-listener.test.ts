@@ -7,13 +7,14 @@ import { createHeldClock, type HeldClock } from "../../../../test/fakes/held-clo
 import { mailBack } from "../../../../test/fakes/mail-back.ts";
 import { testTls } from "../../../../test/fakes/test-tls.ts";
 import type { Receipt } from "../../../core/messages/outcome.ts";
-import { createReturnPaths } from "../return-path.ts";
+import { createReturnPaths, createUnsubscribeAddresses } from "../part-address.ts";
 import { createUnsubscribeTokens, type Unsubscription } from "../unsubscribe-token.ts";
 import { type BounceListener, type BounceListenerOptions, openBounceListener } from "./bounce-listener.ts";
 import { createReturnMailHandler } from "./return-mail-handler.ts";
 
 const key = randomBytes(32);
 const returnPaths = createReturnPaths(key);
+const unsubscribeAddresses = createUnsubscribeAddresses(key);
 const unsubscribes = createUnsubscribeTokens(key);
 const of = { messageId: randomUUID(), part: 1, host: "bounces.acme.example" };
 const path = returnPaths.address(of);
@@ -36,6 +37,7 @@ afterEach(() => listener.stop());
 function open(over: Partial<BounceListenerOptions> = {}): Promise<BounceListener> {
   const handler = createReturnMailHandler({
     returnPaths,
+    unsubscribeAddresses,
     unsubscribes,
     async receive(receipts) {
       await storing();
@@ -75,21 +77,19 @@ describe("it takes mail for", () => {
   test("an unsubscribe address whose subject is the link's token", async () => {
     const wish = { accountId: randomUUID(), messageId: of.messageId, email: "ann@example.net" };
     const mail = `Subject: ${unsubscribes.seal(wish)}\r\n\r\n\r\n`;
-    expect(await back(returnPaths.unsubscribeAddress(of), mail)).toStartWith("250");
+    expect(await back(unsubscribeAddresses.address(of), mail)).toStartWith("250");
     expect(wishes).toEqual([wish]);
     expect(stored).toEqual([]);
   });
 
   test("an unsubscribe address with any other subject, since it names the recipient too", async () => {
-    const address = returnPaths.unsubscribeAddress(of);
-    for (const subject of ["unsubscribe", ""]) {
+    const address = unsubscribeAddresses.address(of);
+    for (const subject of ["unsubscribe", ""])
       expect(await back(address, `Subject: ${subject}\r\n\r\nNo more\r\n`)).toStartWith("250");
-    }
     const wish = () => ({ target: { messageId: of.messageId, part: 1 }, suppress: "unsubscribe" });
     expect([stored, wishes]).toMatchObject([[wish(), wish()], []]);
-    for (const mail of [postfixDsn(), "Auto-Submitted: auto-replied\r\nSubject: Away\r\n\r\n"]) {
+    for (const mail of [postfixDsn(), "Auto-Submitted: auto-replied\r\nSubject: Away\r\n\r\n"])
       expect(await back(address, mail)).toStartWith("250");
-    }
     expect(stored).toHaveLength(2);
   });
 
@@ -104,7 +104,7 @@ describe("it takes mail for", () => {
     const quoted = inWords((text) => `=?utf-8?q?${text.replaceAll("_", "=5F").replaceAll("-", "=2d")}?=`);
     const packed = inWords((text) => `=?UTF-8?B?${Buffer.from(text).toString("base64")}?=`);
     for (const subject of [quoted, packed]) {
-      await back(returnPaths.unsubscribeAddress(of), `Subject: ${subject}\r\n\r\n\r\n`);
+      await back(unsubscribeAddresses.address(of), `Subject: ${subject}\r\n\r\n\r\n`);
     }
     expect(wishes).toEqual([wish, wish]);
   });

@@ -1,6 +1,6 @@
 import type { PartRef } from "../../../core/messages/outcome.ts";
+import type { PartAddresses } from "../part-address.ts";
 import { PART_TOKEN } from "../part-token.ts";
-import type { ReturnPaths } from "../return-path.ts";
 import type { UnsubscribeTokens, Unsubscription } from "../unsubscribe-token.ts";
 import { decodedOctets, decodedWords, isEncoded, parseEntity, walk } from "./mime.ts";
 
@@ -9,7 +9,7 @@ const MAX_OCTETS = 1024 * 1024;
 const MAX_TRIED = 50;
 
 /** The recipient whose return path a report quotes. For reports that come to another address than a return path. */
-export function findTarget(raw: Uint8Array, returnPaths: ReturnPaths): PartRef | undefined {
+export function findTarget(raw: Uint8Array, returnPaths: PartAddresses): PartRef | undefined {
   return firstRead(raw, RETURN_PATH, ([local]) => returnPaths.read(`${local}@host`));
 }
 

@@ -1,5 +1,5 @@
 import type { Receipt, ReceiptResult } from "../../../core/messages/outcome.ts";
-import type { ReturnPaths } from "../return-path.ts";
+import type { PartAddresses } from "../part-address.ts";
 import type { UnsubscribeTokens, Unsubscription } from "../unsubscribe-token.ts";
 import { toBounceReceipt, toUnsubscribeReceipt } from "./bounce-receipts.ts";
 import { findTarget, findUnsubscription } from "./find-target.ts";
@@ -16,7 +16,8 @@ export interface Returned {
 }
 
 export interface ReturnMailHandlerDeps {
-  readonly returnPaths: ReturnPaths;
+  readonly returnPaths: PartAddresses;
+  readonly unsubscribeAddresses: PartAddresses;
   readonly unsubscribes: UnsubscribeTokens;
   /** Stores receipts; resolves when they are durable. */
   readonly receive: (receipts: readonly Receipt[]) => Promise<readonly ReceiptResult[]>;
@@ -41,14 +42,14 @@ export interface ReturnMailHandler {
 }
 
 export function createReturnMailHandler(deps: ReturnMailHandlerDeps): ReturnMailHandler {
-  const { returnPaths } = deps;
+  const { returnPaths, unsubscribeAddresses } = deps;
   return {
     accepts: (address) =>
-      (returnPaths.read(address) ?? returnPaths.readUnsubscribe(address)) !== undefined || ROLE.test(address),
+      (returnPaths.read(address) ?? unsubscribeAddresses.read(address)) !== undefined || ROLE.test(address),
     async handle({ raw, to, from, at }) {
       const mail = readReturnMail(raw, from === "");
       // A bounce of such a mail, or an automatic answer, is no wish.
-      const asked = mail.kind === "other" ? to.flatMap((one) => returnPaths.readUnsubscribe(one) ?? []) : [];
+      const asked = mail.kind === "other" ? to.flatMap((one) => unsubscribeAddresses.read(one) ?? []) : [];
       const wish = asked.length > 0 ? wishOf(deps, mail.subject) : undefined;
       if (wish) await deps.suppress(wish, "unsubscribe");
       const unnamed = wish ? [] : asked.map((target) => toUnsubscribeReceipt(target, at));

@@ -11,7 +11,7 @@ import {
   qmailText,
 } from "../../../../test/fakes/bounce-mails.ts";
 import type { Receipt } from "../../../core/messages/outcome.ts";
-import { createReturnPaths } from "../return-path.ts";
+import { createReturnPaths } from "../part-address.ts";
 import { toBounceReceipt } from "./bounce-receipts.ts";
 import { findTarget } from "./find-target.ts";
 import { readReturnMail } from "./return-mail.ts";

@@ -2,7 +2,7 @@ import type { PartOutcome } from "../../../core/messages/outcome.ts";
 import type { OutgoingEmail } from "../../channel.ts";
 import { isToBeSent } from "../../is-to-be-sent.ts";
 import { toEnvelopeAddress } from "../mail/mail-address.ts";
-import type { ReturnPaths } from "../return-path.ts";
+import type { PartAddresses } from "../part-address.ts";
 import type { Envelope } from "./smtp-transaction.ts";
 
 /** The recipients that an attempt is for. */
@@ -54,7 +54,7 @@ export function envelopesOf(
 }
 
 interface Asked {
-  readonly returnPaths: ReturnPaths;
+  readonly returnPaths: PartAddresses;
   /** Request DSNs for successful deliveries too, not only for failures. */
   readonly wantsSuccess: boolean;
 }

@@ -8,7 +8,7 @@ import {
   smtpConnector,
   withRelays,
 } from "../../../../test/fakes/smtp-relay.ts";
-import { createReturnPaths } from "../return-path.ts";
+import { createReturnPaths } from "../part-address.ts";
 
 const NEVER = new AbortController().signal;
 const ANN = { email: "ann+news@example.test" };

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { randomBytes, randomUUID } from "node:crypto";
 import fc from "fast-check";
+import { createReturnPaths } from "./part-address.ts";
 import { createPartTokens } from "./part-token.ts";
-import { createReturnPaths } from "./return-path.ts";
 
 const key = randomBytes(32);
 const paths = createReturnPaths(key);
@@ -33,7 +33,7 @@ test("an address made under another key names nothing", () => {
 });
 
 test("a token made for another purpose names nothing", () => {
-  const token = createPartTokens(key, "unsubscribe").seal({ messageId: randomUUID(), part: 0 });
+  const token = createPartTokens("unsubscribe", [key]).seal({ messageId: randomUUID(), part: 0 });
   expect(paths.read(`b-${token}@${host}`)).toBeUndefined();
 });
 
