@@ -6,7 +6,7 @@ import { MAX_PER_SECOND } from "../../channel.ts";
 import { familyOf, LOCAL_ADDRESS, localAddressProblem } from "../../local-address.ts";
 import { createConfigCheck } from "../config-check.ts";
 import { ehloNameProblem } from "../smtp/ehlo-name.ts";
-import { type SessionSettings, toSessionSettings } from "../smtp/session-settings.ts";
+import { integer, type SessionSettings, sessionFields, toSessionSettings } from "../smtp/session-settings.ts";
 
 const DEFAULTS = {
   port: 25,
@@ -21,11 +21,6 @@ const DEFAULTS = {
   idle_timeout_ms: 10_000,
   mta_sts_port: 443,
 } as const;
-
-type Range = readonly [minimum: number, maximum: number];
-
-const number = (name: keyof typeof DEFAULTS, [minimum, maximum]: Range, description: string) =>
-  Type.Optional(Type.Integer({ default: DEFAULTS[name], minimum, maximum, description }));
 
 const FAMILIES = ["any", "ipv4", "ipv6"] as const;
 
@@ -65,20 +60,20 @@ export const mxConfigSchema = Type.Object({
       description: "Private or reserved addresses or ranges (10.0.0.0/8) to which connections are allowed.",
     }),
   ),
-  port: number("port", [1, 65_535], "SMTP port of mail hosts; change it only for tests."),
-  mta_sts_port: number(
-    "mta_sts_port",
+  port: integer(DEFAULTS.port, [1, 65_535], "SMTP port of mail hosts; change it only for tests."),
+  mta_sts_port: integer(
+    DEFAULTS.mta_sts_port,
     [1, 65_535],
     "HTTPS port of MTA-STS policies; change it only for tests.",
   ),
-  max_connections: number("max_connections", [1, 10_000], "Messages sent at the same time."),
-  max_connections_per_domain: number(
-    "max_connections_per_domain",
+  max_connections: integer(DEFAULTS.max_connections, [1, 10_000], "Messages sent at the same time."),
+  max_connections_per_domain: integer(
+    DEFAULTS.max_connections_per_domain,
     [1, 1_000],
     "Messages to one domain at the same time.",
   ),
-  max_connections_per_host: number(
-    "max_connections_per_host",
+  max_connections_per_host: integer(
+    DEFAULTS.max_connections_per_host,
     [1, 1_000],
     "Connections to one mail host at the same time, for all domains together; counted by the host's name and by its address.",
   ),
@@ -86,32 +81,10 @@ export const mxConfigSchema = Type.Object({
   max_per_second_per_host: rate(
     "Most messages per second to one mail host, by its name and by its address; absent: no limit.",
   ),
-  max_messages_per_connection: number(
-    "max_messages_per_connection",
-    [1, 100_000],
-    "After this many, a new connection is opened.",
-  ),
-  connect_timeout_ms: number("connect_timeout_ms", [100, 600_000], "Limit for the connection."),
-  greeting_timeout_ms: number(
-    "greeting_timeout_ms",
-    [100, 600_000],
-    "Limit for the host's greeting, and again for TLS after STARTTLS.",
-  ),
-  response_timeout_ms: number(
-    "response_timeout_ms",
-    [100, 1_800_000],
-    "Longest wait for a reply; only the reply to the message may take as long as `send_timeout_ms` allows.",
-  ),
-  send_timeout_ms: number(
-    "send_timeout_ms",
-    [1_000, 3_600_000],
-    "Limit for one message, with all its domains and hosts.",
-  ),
-  idle_timeout_ms: number(
-    "idle_timeout_ms",
-    [100, 3_600_000],
-    "An idle connection is closed after this time.",
-  ),
+  ...sessionFields(DEFAULTS, {
+    connecting: "Limit for the connection.",
+    sending: "Limit for one message, with all its domains and hosts.",
+  }),
   max_per_second: MAX_PER_SECOND,
 });
 

@@ -5,7 +5,7 @@ import { bareHost } from "../../host-name.ts";
 import { LOCAL_ADDRESS } from "../../local-address.ts";
 import { createConfigCheck } from "../config-check.ts";
 import { MAIL_PROVIDERS, type MailProviderName } from "../providers/read-mail-callback.ts";
-import { type SessionSettings, toSessionSettings } from "./session-settings.ts";
+import { integer, type SessionSettings, sessionFields, toSessionSettings } from "./session-settings.ts";
 
 /**
  * `opportunistic`: STARTTLS if the server offers it, with any certificate. `required`: STARTTLS with a valid certificate
@@ -28,8 +28,8 @@ const DEFAULTS = {
 
 export const smtpConfigSchema = Type.Object({
   host: Type.String({ minLength: 1, maxLength: 255, description: "Name or address of the server." }),
-  port: number(
-    "port",
+  port: integer(
+    DEFAULTS.port,
     [1, 65_535],
     "25 is for relays that know us by address, 587 for ones that want a password, 465 for `implicit` TLS.",
   ),
@@ -79,33 +79,15 @@ export const smtpConfigSchema = Type.Object({
         "Sign with the domain's DKIM keys; use false for a relay that rewrites Date or Message-ID and signs itself.",
     }),
   ),
-  max_connections: number("max_connections", [1, 1_000], "Connections, and so messages, at the same time."),
-  max_messages_per_connection: number(
-    "max_messages_per_connection",
-    [1, 100_000],
-    "After this many, a new connection is opened.",
+  max_connections: integer(
+    DEFAULTS.max_connections,
+    [1, 1_000],
+    "Connections, and so messages, at the same time.",
   ),
-  connect_timeout_ms: number(
-    "connect_timeout_ms",
-    [100, 600_000],
-    "Limit for name lookup and connection together.",
-  ),
-  greeting_timeout_ms: number(
-    "greeting_timeout_ms",
-    [100, 600_000],
-    "Limit for the server's greeting, and again for TLS after STARTTLS.",
-  ),
-  response_timeout_ms: number(
-    "response_timeout_ms",
-    [100, 1_800_000],
-    "Longest wait for a reply; only the reply to the message may take as long as `send_timeout_ms` allows.",
-  ),
-  send_timeout_ms: number("send_timeout_ms", [1_000, 3_600_000], "Limit for one message in total."),
-  idle_timeout_ms: number(
-    "idle_timeout_ms",
-    [100, 3_600_000],
-    "An idle connection is closed after this time.",
-  ),
+  ...sessionFields(DEFAULTS, {
+    connecting: "Limit for name lookup and connection together.",
+    sending: "Limit for one message in total.",
+  }),
   max_per_second: MAX_PER_SECOND,
 });
 
@@ -140,14 +122,6 @@ export function toSmtpSettings({ config, secrets }: Pick<Connector, "config" | "
     isSigning: given.sign ?? true,
     ...toSessionSettings(given),
   };
-}
-
-function number(
-  name: keyof typeof DEFAULTS,
-  [minimum, maximum]: readonly [number, number],
-  description: string,
-) {
-  return Type.Optional(Type.Integer({ minimum, maximum, default: DEFAULTS[name], description }));
 }
 
 const isSmtpConfig = createConfigCheck(smtpConfigSchema);
