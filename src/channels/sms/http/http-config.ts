@@ -1,11 +1,11 @@
-import Type, { type Static, type TSchema } from "typebox";
+import Type, { type Static } from "typebox";
 import type { Connector } from "../../../core/records/accounts.ts";
 import type { CertificateFields } from "../../certificate-advice.ts";
 import { MAX_PER_SECOND } from "../../channel.ts";
 import { milliseconds, OWN_DLT_CODES, RECEIPTS_WITH } from "../config-fields.ts";
 import { readConfig } from "../read-config.ts";
 import { gatewaySchema } from "./gateway.ts";
-import { PROVIDER_NAMES, type ProviderName } from "./provider-names.ts";
+import { PROVIDER_NAMES } from "./provider-names.ts";
 
 const setting = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 255, description }));
@@ -14,12 +14,10 @@ const SIGNATURE_METHODS = ["md5hash", "md5", "sha1", "sha256", "sha512"] as cons
 
 /** `Connector.config` of kind `http`, as the admin API shows it. */
 export const httpConfigSchema = Type.Object({
-  provider: Type.Unsafe<ProviderName>(
-    Type.Enum(PROVIDER_NAMES, {
-      type: "string",
-      description: "The gateway; `custom` is described in `gateway`",
-    }) as TSchema,
-  ),
+  provider: Type.Enum(PROVIDER_NAMES, {
+    type: "string",
+    description: "The gateway; `custom` is described in `gateway`",
+  }),
   base_url: Type.Optional(
     Type.String({
       maxLength: 255,
@@ -48,12 +46,10 @@ export const httpConfigSchema = Type.Object({
     }),
   ),
   signature_method: Type.Optional(
-    Type.Unsafe<(typeof SIGNATURE_METHODS)[number]>(
-      Type.Enum(SIGNATURE_METHODS, {
-        type: "string",
-        description: "vonage: how callbacks are signed; the secret is signature_secret",
-      }) as TSchema,
-    ),
+    Type.Enum(SIGNATURE_METHODS, {
+      type: "string",
+      description: "vonage: how callbacks are signed; the secret is signature_secret",
+    }),
   ),
   callback_username: setting("infobip: user name of callbacks; the secret is callback_password"),
   max_in_flight: Type.Integer({

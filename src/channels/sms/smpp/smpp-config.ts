@@ -8,7 +8,7 @@ import { milliseconds, OWN_DLT_CODES, RECEIPTS_WITH } from "../config-fields.ts"
 import { readConfig } from "../read-config.ts";
 import { EXTRA_TLVS } from "./extra-tlvs.ts";
 import type { BindRole, SessionOptions } from "./session/session.ts";
-import type { StatusClass } from "./wire/status-words.ts";
+import { STATUS_CLASSES } from "./wire/status-words.ts";
 
 const tag = (value: number, description: string) =>
   Type.Integer({ default: value, minimum: 0x0001, maximum: 0xffff, description });
@@ -47,15 +47,6 @@ const dltFields = {
   dlt_codes: OWN_DLT_CODES,
   dlt_nul_terminated: Type.Boolean({ default: false, description: "Terminates the DLT TLVs with a NUL" }),
 };
-
-const STATUS_CLASSES = [
-  "throttled",
-  "full",
-  "transient",
-  "session",
-  "framing",
-  "permanent",
-] as const satisfies StatusClass[];
 
 /** `Connector.config` of kind `smpp`, as the admin API shows it. */
 export const smppConfigSchema = Type.Object({

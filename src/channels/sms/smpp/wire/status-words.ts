@@ -6,7 +6,8 @@
  * message; another session takes its place. framing: the two sides no longer agree where a PDU begins; another session takes the place
  * of this one too, unless it was bound a moment ago. permanent: never try again.
  */
-export type StatusClass = "throttled" | "full" | "transient" | "session" | "framing" | "permanent";
+export const STATUS_CLASSES = ["throttled", "full", "transient", "session", "framing", "permanent"] as const;
+export type StatusClass = (typeof STATUS_CLASSES)[number];
 
 export interface StatusWord {
   readonly name: string;
