@@ -69,8 +69,10 @@ export function createAttempt(given: AttemptDeps): Attempt {
   return async (job, lease) => {
     const handover: Handover = { ...lease, isDone: false };
     try {
-      const judged = judgeBefore(deps, job, lease.outlet) ?? (lease.isOwnQueue && letGo(deps, job, lease));
-      return (judged && (await judged)) ?? (await chooseAndSend(deps, job, handover));
+      const settled = judgeBefore(deps, job, lease.outlet);
+      if (settled) return await settled;
+      const moved = lease.isOwnQueue ? await letGo(deps, job, lease) : undefined;
+      return moved ?? (await chooseAndSend(deps, job, handover));
     } catch (error) {
       if (handover.isDone) throw error;
       return await putOff(deps, job, error);

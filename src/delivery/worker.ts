@@ -60,48 +60,48 @@ export interface Worker {
 }
 
 export function createWorker(deps: WorkerDeps): Worker {
-  const { clock } = deps;
+  const { clock, log } = deps;
+  const stopping = new AbortController();
   const inFlight = createInFlightJobs(clock);
   const balancer = createBalancer(clock);
   let turning: Promise<void> | undefined;
   let isWoken = false;
-  let isStopped = false;
-  let lastLookMs = clock.monotonicMs();
+  const looked = { atMs: clock.monotonicMs() };
   let cancelTimer = () => {};
 
   const wake = () => {
     isWoken = true;
-    if (!turning && !isStopped) turning = turns().finally(rest);
+    if (!turning && !stopping.signal.aborted) turning = turns().finally(rest);
   };
 
   /** After the last turn: sleeps, unless it was woken in between. */
   const rest = () => {
     turning = undefined;
-    if (isStopped) return;
+    if (stopping.signal.aborted) return;
     if (isWoken) return wake();
     cancelTimer();
     cancelTimer = clock.after(waitMs(outletsOf(deps)), wake);
   };
 
-  const onLook = () => {
-    lastLookMs = clock.monotonicMs();
-  };
-  const parts = { inFlight, wake, balancer, isStopped: () => isStopped, onLook };
+  const parts = { inFlight, wake, balancer, signal: stopping.signal, looked };
   const turns = async () => {
-    const hasPassed = createOnFailure(deps);
-    while (isWoken && !isStopped) {
+    const mayPass = createPassing();
+    const failed = (error: unknown) => {
+      log.warn({ err: error, queue: deps.route().id }, "a claim failed");
+      if (mayPass(error)) isWoken = true;
+    };
+    while (isWoken && !stopping.signal.aborted) {
       isWoken = false;
-      const isPassed = await turn(deps, parts).catch(hasPassed);
-      isWoken ||= isPassed === true;
+      await turn(deps, parts).catch(failed);
     }
   };
 
   return {
     wake,
-    lastLookMs: () => lastLookMs,
+    lastLookMs: () => looked.atMs,
     inFlight: inFlight.ids,
     async stop() {
-      isStopped = true;
+      stopping.abort();
       cancelTimer();
       await turning;
       deps.line.leave(wake);
@@ -110,22 +110,14 @@ export function createWorker(deps: WorkerDeps): Worker {
   };
 }
 
-/** Says that a claim failed, and whether to claim again at once. */
-function createOnFailure({ log, route }: WorkerDeps): (error: unknown) => boolean {
-  const mayPass = createPassing();
-  return (error) => {
-    log.warn({ err: error, queue: route().id }, "a claim failed");
-    return mayPass(error);
-  };
-}
-
 interface TurnParts {
   readonly inFlight: Pick<InFlightJobs, "add">;
   readonly wake: () => void;
   readonly balancer: Balancer;
-  readonly isStopped: () => boolean;
-  /** Called before each look for jobs. */
-  onLook(): void;
+  /** Aborts when the worker is to claim no more. */
+  readonly signal: AbortSignal;
+  /** When it last looked for jobs, on the monotonic clock. */
+  readonly looked: { atMs: number };
 }
 
 /**
@@ -133,12 +125,12 @@ interface TurnParts {
  * and free their slots at once, so a long queue of them is claimed in one turn.
  */
 async function turn(deps: WorkerDeps, parts: TurnParts): Promise<void> {
-  const { inFlight, wake, balancer } = parts;
-  while (!parts.isStopped()) {
-    parts.onLook();
+  const { inFlight, wake, balancer, signal } = parts;
+  while (!signal.aborted) {
+    parts.looked.atMs = deps.clock.monotonicMs();
     const { isOurs, mustWait, ...by } = deps.claimant();
     if (mustWait) {
-      await sleep(deps.clock, MUST_WAIT_MS);
+      await sleep(deps.clock, MUST_WAIT_MS, signal);
       continue;
     }
     const route = deps.route();
