@@ -8,10 +8,9 @@ import type { CheckReach } from "../../channel.ts";
 import { greetingAdvice } from "../smtp/ehlo-name.ts";
 import { openSmtpSession } from "../smtp/smtp-session.ts";
 import { withinLimit } from "../smtp/within-limit.ts";
-import { findMailHosts, type MailHost } from "./find-mail-hosts.ts";
-import { type HostAddress, sessionSettings } from "./host-address.ts";
+import { findMailHosts } from "./find-mail-hosts.ts";
+import { addressesOf, type HostAddress, sessionSettings } from "./host-address.ts";
 import { createMtaSts } from "./mta-sts.ts";
-import { allowsHost } from "./mta-sts-policy.ts";
 import { type MxSettings, toMxSettings } from "./mx-config.ts";
 
 /** Used where the operator names no domain. Who reaches its mail hosts can connect to port 25. */
@@ -56,7 +55,7 @@ async function check(given: Check): Promise<Checked> {
   const [found, policy] = answers;
   if (found.kind !== "hosts") return { ok: false, detail: `${domain}: ${found.error.message}` };
   const said = policy ? `; MTA-STS policy ${policy.mode}` : "";
-  const targets = targetsOf(found.hosts, policy);
+  const targets = addressesOf(found.hosts, policy);
   if (targets.length === 0)
     return { ok: false, detail: `${domain}: its MTA-STS policy names none of its mail hosts` };
   const advice = greetingAdvice(settings.session.ehloName);
@@ -82,14 +81,6 @@ async function policyOf({ settings, domain, reach, clock, signal }: Check): Prom
     ...present({ ca: settings.session.ca }),
   });
   return policies.policyOf(domain, signal);
-}
-
-/** In order of preference, without the hosts that the policy forbids. */
-function targetsOf(hosts: readonly MailHost[], policy: MailPolicy | undefined): readonly HostAddress[] {
-  const mustProve = policy?.mode === "enforce";
-  return hosts
-    .filter(({ name }) => !mustProve || allowsHost(policy, name))
-    .flatMap(({ name, addresses }) => addresses.map((address) => ({ name, address, mustProve })));
 }
 
 async function greet({ settings, clock, signal }: Check, target: HostAddress): Promise<Checked> {

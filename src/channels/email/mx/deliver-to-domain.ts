@@ -17,7 +17,7 @@ import {
 import type { Envelope } from "../smtp/smtp-transaction.ts";
 import type { DestinationLimits } from "./destination-limits.ts";
 import { findMailHosts, type MailHost } from "./find-mail-hosts.ts";
-import type { HostAddress } from "./host-address.ts";
+import { addressesOf, type HostAddress } from "./host-address.ts";
 import type { HostSessions } from "./host-sessions.ts";
 import type { MtaSts } from "./mta-sts.ts";
 import { allowsHost } from "./mta-sts-policy.ts";
@@ -95,14 +95,9 @@ interface Choice {
 
 /** The addresses to try: by preference, at random if that is equal (RFC 5321 §5.1); those that failed lately come last. */
 function targetsOf(parts: MxParts, { domain, hosts, policy }: Choice): readonly HostAddress[] {
-  const mustProve = policy?.mode === "enforce";
-  const allowed = hosts.filter(({ name }) => !policy || policy.mode === "none" || allowsHost(policy, name));
-  if (policy?.mode === "testing" && allowed.length < hosts.length)
+  if (policy?.mode === "testing" && !hosts.every(({ name }) => allowsHost(policy, name)))
     parts.log.info({ domain }, "a mail host is not in the domain's MTA-STS policy, which is being tested");
-  const targets = shuffled(mustProve ? allowed : hosts, parts.random).flatMap(({ name, addresses }) =>
-    addresses.map((address) => ({ name, address, mustProve })),
-  );
-  return targets.toSorted(
+  return addressesOf(shuffled(hosts, parts.random), policy).toSorted(
     (a, b) => Number(parts.sessions.hasFailed(a)) - Number(parts.sessions.hasFailed(b)),
   );
 }
@@ -148,7 +143,7 @@ async function tryTargets(
   const { outcome, countsAsAttempt } = notOffered(faults);
   const isCutShort = waiting.length > 0 && timesPutOff < MAX_PUT_OFF;
   const mayHaveUtf8 = isCutShort || faults.some(({ retryAfterMs }) => retryAfterMs !== undefined);
-  for (const address of addressesOf(left)) {
+  for (const address of recipientsIn(left)) {
     const known = outcomes.get(address);
     // A host that was not asked for a reason of ours may have what the others lack.
     if (known === NO_SMTPUTF8 && mayHaveUtf8) outcomes.set(address, deferred(outcome.error));
@@ -211,10 +206,10 @@ function held(handover: Handover, fault: Fault): Delivered {
 }
 
 function all({ envelopes }: Handover, outcome: PartOutcome): Delivered {
-  const outcomes = new Map(addressesOf(envelopes).map((address) => [address, outcome] as const));
+  const outcomes = new Map(recipientsIn(envelopes).map((address) => [address, outcome] as const));
   return { outcomes, countsAsAttempt: true, hosts: [] };
 }
 
-function addressesOf(envelopes: readonly Envelope[]): readonly string[] {
+function recipientsIn(envelopes: readonly Envelope[]): readonly string[] {
   return envelopes.flatMap(({ to }) => to);
 }
