@@ -10,7 +10,9 @@ afterEach(() => rig.stop());
 
 async function start(secret: string) {
   rig = await startOutboundRig({ secret });
-  const attemptDelivery = createAttemptDelivery({ http: rig.http, clock: rig.clock, random: () => 0.5 });
+  const attempt = createAttemptDelivery({ http: rig.http, clock: rig.clock, random: () => 0.5 });
+  const { signal } = new AbortController();
+  const attemptDelivery = (webhook: OutgoingWebhook) => attempt(webhook, signal);
   const webhook: OutgoingWebhook = {
     id: "evt_019bc1a2-0000-7000-8000-000000000001_1",
     url: rig.receiver.url(),

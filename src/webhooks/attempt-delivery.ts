@@ -31,7 +31,7 @@ export interface AttemptResult {
  * One attempt: signs, POSTs and judges, within 15 s. Stores nothing. Whatever the network and the receiver do is a result. Rejects
  * only if the webhook has no secret, or the settings of outgoing HTTP cannot be read. An aborted attempt is `released`.
  */
-export type AttemptDelivery = (webhook: OutgoingWebhook, signal?: AbortSignal) => Promise<AttemptResult>;
+export type AttemptDelivery = (webhook: OutgoingWebhook, signal: AbortSignal) => Promise<AttemptResult>;
 
 export function createAttemptDelivery(deps: {
   readonly http: Pick<OutboundHttp, "post">;
@@ -43,7 +43,7 @@ export function createAttemptDelivery(deps: {
     const { url, body, failures } = webhook;
     const at = clock.now();
     const headers = headersOf(webhook, Math.floor(at / 1000));
-    const outcome = await http.post({ url, body, headers, ...(signal && { signal }) });
+    const outcome = await http.post({ url, body, headers, signal });
     const now = clock.now();
     return {
       verdict: judge(outcome, { failures, now, jitter: random() }),

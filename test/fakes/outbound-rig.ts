@@ -48,12 +48,12 @@ export async function startOutboundRig(options: RigOptions = {}): Promise<Outbou
     dns,
     receiver,
     http,
-    post: (url = receiver.url(), signal) =>
+    post: (url = receiver.url(), signal = new AbortController().signal) =>
       http.post({
         url,
         headers: { "content-type": "application/json" },
         body: "{}",
-        ...(signal && { signal }),
+        signal,
       }),
     async stop() {
       resolver.cancel();

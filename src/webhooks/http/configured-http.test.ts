@@ -19,7 +19,12 @@ test("a change of the ranges, or of the name servers, counts within a second", a
     settings = changed;
     await clock.advance(1_000);
     // Nobody listens there.
-    const outcome = await http.post({ url: "https://hooks.test:1/", headers: {}, body: "" });
+    const outcome = await http.post({
+      url: "https://hooks.test:1/",
+      headers: {},
+      body: "",
+      signal: new AbortController().signal,
+    });
     return "reason" in outcome ? outcome.reason : outcome.kind;
   };
   expect(await reasonAfter({})).toBe("refused_address");

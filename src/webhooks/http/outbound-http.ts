@@ -28,7 +28,7 @@ export interface PostRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   /** Calls the attempt off at once. */
-  readonly signal?: AbortSignal;
+  readonly signal: AbortSignal;
 }
 
 /** `ms`: from the DNS query to the end of the answer. */

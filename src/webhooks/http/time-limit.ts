@@ -12,19 +12,19 @@ export interface TimeLimit {
 export function openTimeLimit(
   clock: Clock,
   { ms, reason }: { readonly ms: number; readonly reason: string },
-  parent?: AbortSignal,
+  parent: AbortSignal,
 ): TimeLimit {
   const controller = new AbortController();
   const lift = clock.after(ms, () => controller.abort(reason));
-  const onAbort = () => controller.abort(parent?.reason);
-  parent?.addEventListener("abort", onAbort);
-  if (parent?.aborted) onAbort();
+  const onAbort = () => controller.abort(parent.reason);
+  parent.addEventListener("abort", onAbort);
+  if (parent.aborted) onAbort();
   return {
     signal: controller.signal,
     lift,
     release() {
       lift();
-      parent?.removeEventListener("abort", onAbort);
+      parent.removeEventListener("abort", onAbort);
     },
   };
 }
