@@ -215,7 +215,7 @@ test("that a lost attempt has surely not sent a part is told where the account h
     expect(await toldOf(answer, { settings: HELD.settings })).toEqual(["deferred under 1: 0"]);
 });
 
-test("so is that it has handed nothing over", async () => {
+test("that a lost attempt has handed nothing over is told where the account holds what is in doubt", async () => {
   const putBack = (job: Partial<ClaimedJob>, isLost = true) =>
     sendOne({ makingMs: 0, isOurs: () => false, isLost, job });
   expect(await putBack(HELD)).toEqual([...PUT_BACK, "deferred under 1: all"]);
@@ -285,7 +285,7 @@ test("a message that a bug keeps from being made is tried again later, and not t
   expect(await sendOne({ ...bug, isBroken: true })).toEqual([...putOff, "Error: broken", "not done"]);
 });
 
-test("so is one whose text is on a damaged page, and does not go back in line at once, where it would be claimed again", async () => {
+test("a message whose text is on a damaged page is tried again later, and does not go back in line at once, where it would be claimed again", async () => {
   expect(await sendOne({ makingMs: 0, made: damage("a page") })).toContain("settled: again");
 });
 

@@ -58,7 +58,7 @@ test("an import that is cut short says how many entries are done, and that it ca
   ]);
 });
 
-test("so does an import from a DLT portal, but for a dry run, which did nothing", async () => {
+test("an import from a DLT portal that is cut short says how many headers are done, but for a dry run, which did nothing", async () => {
   const first = {
     kind: "headers",
     dry_run: false,

@@ -43,14 +43,14 @@ test("receipts list --parked shows what matched no message, by connector and pag
   expect(elsewhere.data).toEqual([]);
 });
 
-test("it begins with the newest if asked to", async () => {
+test("receipts list --parked begins with the newest if asked to", async () => {
   const newest = await json("receipts", "list", "--parked", "--order", "newest", "--limit", "1");
   expect(newest.data).toMatchObject([{ provider_message_id: "lost-2" }]);
   const rest = await json("receipts", "list", "--parked", "--order", "newest", "--after", newest.next);
   expect(rest.data).toMatchObject([{ provider_message_id: "lost-1" }]);
 });
 
-test("so does erasures list", async () => {
+test("erasures list begins with the newest if asked to", async () => {
   const asked: string[] = [];
   for (const recipient of ["+919876543210", "ann@example.net"])
     asked.push((await json("erasures", "create", "--recipient", recipient)).id);

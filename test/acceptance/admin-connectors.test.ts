@@ -213,7 +213,7 @@ onEveryAdmin((startAdmin) => {
       });
     });
 
-    test("so are its binds, the rate it is at, and what somebody has to see to", async () => {
+    test("the binds of a connector are shown, the rate it is at, and what somebody has to see to", async () => {
       const id = await connector();
       admin.statuses.set(id, {
         state: "up",

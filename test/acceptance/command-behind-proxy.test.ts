@@ -36,7 +36,7 @@ test.each(["127.0.0.1", "localhost"])("the admin token for %s does not go over t
   expect({ code, err, byProxy: heard.byProxy }).toEqual({ code: 0, err: "", byProxy: [] });
 });
 
-test("neither does the key of `listen`, nor what it forwards", async () => {
+test("the key of `listen` and what it forwards go to no proxy", async () => {
   const args = ["--forward-to", `http://localhost:${local.port}/hook`];
   const listening = startCommand({ command: "listen", dataFolder, args, env });
   await listening.line(/^listening to /);

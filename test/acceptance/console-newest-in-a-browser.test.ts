@@ -87,7 +87,7 @@ test("parked receipts begin with the one that came last, and go on page by page 
   expect(complaints).toEqual([]);
 });
 
-test("so do erasures", async () => {
+test("erasures begin with the one that came last, and go on page by page to the first", async () => {
   const ask = (recipient: string, more: object = {}) => admin(service, "/erasures", { recipient, ...more });
   const numbers = Array.from({ length: 50 }, (_, n) => `+919800000${String(n).padStart(3, "0")}`);
   await Promise.all(numbers.map((number) => ask(number)));

@@ -43,7 +43,7 @@ test("whoever saves a field that another has saved since is told beside it, and 
   expect(complaints).toEqual([]);
 });
 
-test("so it is with connectors and settings, and nothing is said of what two have saved in different fields", async () => {
+test("whoever saves a connector or a setting that another has saved since is told too, and nothing is said of what two have saved in different fields", async () => {
   const { id } = await mx("direct");
   const { page, complaints, heading, go } = await signedIn(`connectors/${id}/edit`);
   await heading("Edit direct");

@@ -129,7 +129,7 @@ onEveryAdmin((start) => {
     expect(await pages(`order=newest&until=${until}`)).toEqual([ids[1]!, ids[0]!]);
   });
 
-  test("so are those of one message, and another order is refused with whatever else is wrong", async () => {
+  test("the events of one message are listed from either end too, and another order is refused with whatever else is wrong", async () => {
     await using admin = await start();
     const { accountId, send, hear } = await withCallbacks(admin);
     const id = await send();

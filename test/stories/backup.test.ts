@@ -199,7 +199,7 @@ test("a restore overwrites nothing, and a damaged backup is refused", async () =
   expect(existsSync(join(elsewhere(), "postrider.db"))).toBe(false);
 });
 
-test("nor does it overwrite a sandbox.json, or a log whose database is gone: what is in that was committed", async () => {
+test("a restore overwrites no sandbox.json, and no log whose database is gone: what is in that was committed", async () => {
   expect((await backup("--with-key")).code).toBe(0);
   await die();
   mkdirSync(elsewhere());

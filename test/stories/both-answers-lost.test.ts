@@ -48,7 +48,7 @@ onBothStores(() => {
     expect(await two.postrider.status(message)).toBe("delivered");
   });
 
-  test("nor does it if the first had said that the message was on its way", async () => {
+  test("that the first did not deliver it decides nothing if it had said that the message was on its way", async () => {
     expect(await tell(two.first, "ENROUTE")).toBe(0);
     expect(await two.postrider.status(message)).toBe("sent");
     expect(await tell(two.first, "UNDELIV")).toBe(0);

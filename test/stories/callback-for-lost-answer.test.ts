@@ -55,7 +55,7 @@ onBothStores(() => {
     },
   );
 
-  test("so is one that it names before the wait for the answer is over, at once", async () => {
+  test("a message that a callback names before the wait for the answer is over ends at once, and is not sent again", async () => {
     const live = await open();
     const message = await live.send("+14155551302");
     await gateway.whenRequests(1);

@@ -61,7 +61,7 @@ for (const args of [[], ["--store-thread"], ["--listeners", "2"]]) {
   });
 }
 
-test("also on a copy of the folder, whose lock is another file", async () => {
+test("a start says that commits are lost also on a copy of the folder, whose lock is another file", async () => {
   await damageLog();
   rmSync(join(folder(), "postrider.lock"));
   await start();
@@ -69,7 +69,7 @@ test("also on a copy of the folder, whose lock is another file", async () => {
 });
 
 for (const [command, ...args] of [["rotate-key"], ["migrate-to", "postgres://127.0.0.1:1/none"]]) {
-  test(`so does ${command}, which clears the log`, async () => {
+  test(`${command} says that commits are lost, and clears the log`, async () => {
     const wal = await damageLog();
     const { output } = await runPostrider({ dataFolder: folder(), command: command!, args });
     expect(output).toContain(`the database's log is damaged, `);

@@ -36,7 +36,7 @@ onBothStores(() => {
     expect(await postrider.status(message)).toBe("delivered");
   });
 
-  test("nor does it end the message if the first one has answered meanwhile, too late", async () => {
+  test("the failure of the first does not end the message if that one has answered meanwhile, too late", async () => {
     const { first, second, postrider } = two;
     first.release();
     await postrider.reached(message, "sent");
@@ -48,7 +48,7 @@ onBothStores(() => {
     expect(await postrider.status(message)).toBe("delivered");
   });
 
-  test("nor if it has answered too late, and then told of the failure, before the other one answers", async () => {
+  test("the failure of the first does not end the message if that one has answered too late, and told of the failure before the other one answers", async () => {
     const { first, second, postrider } = two;
     first.release();
     await postrider.reached(message, "sent");

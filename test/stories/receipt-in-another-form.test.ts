@@ -43,7 +43,7 @@ onBothStores(() => {
     expect(await parked()).toEqual([]);
   });
 
-  test("so it does where the receipt comes before the answer", async () => {
+  test("the number decides where the receipt comes before the answer", async () => {
     smsc.dial.receipts = "early";
     const message = await live.send("+14155551302");
     expect(await postrider.reached(message, "delivered", "failed")).toBe("delivered");

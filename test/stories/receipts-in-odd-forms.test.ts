@@ -274,7 +274,7 @@ onBothStores(() => {
     expect(await inbound()).toEqual([standard(one.submit.messageId)]);
   });
 
-  test("then it is about a message to the number it comes from, and no handset speaks for another", async () => {
+  test("a receipt that only its text makes one is about a message to the number it comes from, and no handset speaks for another", async () => {
     await open({ receipts_by_text: true });
     const one = await submitted("+14155551404");
     const unmarked = text((id) => standard(id, "UNDELIV"), { esmClass: 0 });

@@ -118,7 +118,7 @@ onBothStores(() => {
     for (const { message } of messages) expect(await postrider.status(message)).toBe("delivered");
   });
 
-  test("so it is with gateways that know one callback URL for all of an account", async () => {
+  test("of two gateways that know one callback URL for all of an account either brings the receipts of both", async () => {
     const gateway = await startFakeGateway({ status: 200, body: "success | 1 | 3562-77" });
     const config = { provider: "gupshup", base_url: gateway.url, userid: "2000", password: "p" };
     const first = await admin<{ connector_id: string }>(postrider, "/connectors", {

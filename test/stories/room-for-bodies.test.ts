@@ -82,7 +82,7 @@ onEveryStore((start) => {
     }
   });
 
-  test("nor do they take all the places that there are, however short their bodies", async () => {
+  test("those who need no key do not take all the places that there are, however short their bodies", async () => {
     await using api = await start({
       limits: { maxBodyBytesInFlight: 192 * KIB, maxInFlight: 10 },
       deps: { isTrustedProxy: () => true },
@@ -164,7 +164,7 @@ onEveryStore((start) => {
     }
   });
 
-  test("so does a provider's callback, whose sender may be anybody", async () => {
+  test("a provider's callback, whose sender may be anybody, takes room until it is answered", async () => {
     const looked = Promise.withResolvers<void>();
     let under = 0;
     await using api = await start({

@@ -81,7 +81,7 @@ test.concurrent.each(Object.keys(ENDINGS))(
   120_000,
 );
 
-test.concurrent("nor is it given as the answer to a repeat, where the body would be refused by now", async () => {
+test.concurrent("what the primary has alone is not given as the answer to a repeat, where the body would be refused by now", async () => {
   await using world = await openWorld();
   const { pair, send, commitsWaiting } = world;
   expect((await send("before")).status).toBe(202);

@@ -70,7 +70,7 @@ test.each([
   ["Tamil", 11, "964 965 be6 be7 be8 be9 bea beb bec bed bee bef bf3 bf4 7b", "2e", "bfa"],
   ["Telugu", 12, "398 39e c66 c67 c68 c69 c6a c6b c6c c6d c6e c6f c58 c59 7b", "32", "c7f"],
   ["Urdu", 13, "600 601 6f0 6f1 6f2 6f3 6f4 6f5 6f6 6f7 6f8 6f9 60c 60d 7b", "3f", "6d4"],
-])("so does the single shift table of %s", (_, single, digits, lastCode, last) => {
+])("the single shift table of %s has its letters at their codes", (_, single, digits, lastCode, last) => {
   const escaped = [
     0x19,
     0x1a,

@@ -34,7 +34,7 @@ test("it does not if a provider has some of it, or may have, unless the route le
   expect(mayGo(inDoubt, [deferred], "always")).toBe(true);
 });
 
-test("nor does it with such a route where the account holds what is in doubt, unlike an email", () => {
+test("an SMS that a provider may have goes over no other connector where the account holds what is in doubt, unlike an email", () => {
   const held = { settings: { on_unconfirmed: "hold" } };
   const parts: Part[] = [{ status: "unconfirmed", connectorId: "c1" }];
   for (const failover of ["safe", "always"] as const)

@@ -84,7 +84,7 @@ test("while the slot of a process that stops goes to another, its connector is d
   for (const each of others) expect(each.shares.isUpElsewhere("smsc")).toBe(each !== next);
 });
 
-test("nor while its fair share moves, for the process that leaves it and for the others", async () => {
+test("while a fair share of its slots moves, a connector is down for nobody: for the process that leaves them, nor for the others", async () => {
   const world = open();
   const first = world.start("a");
   const left = Promise.withResolvers<void>();

@@ -99,7 +99,7 @@ export function damagedRowContract(open: OpenStore): void {
   );
 
   test(
-    "nor one whose attempt was interrupted keep others from going back in line",
+    "a message that cannot be read, and whose attempt was interrupted, keeps no other from going back in line",
     inWorld(open, async (world) => {
       const ids = await world.sms({ to: ["+1415555010", "+1415555011", "+1415555012"] });
       const [, bad = ""] = ids;
@@ -124,7 +124,7 @@ export function damagedRowContract(open: OpenStore): void {
   );
 
   test(
-    "nor one whose window is over keep others from expiring",
+    "a message that cannot be read, and whose window is over, keeps no other from expiring",
     inWorld(open, async (world) => {
       const expiresAt = world.clock.now + MINUTE;
       const [first = "", bad = "", last = ""] = await world.sms({
@@ -145,7 +145,7 @@ export function damagedRowContract(open: OpenStore): void {
   );
 
   test(
-    "nor one without a receipt keep others from being flagged and asked about",
+    "a message that cannot be read, and has no receipt, keeps no other from being flagged and asked about",
     inWorld(open, async (world) => {
       const [, bad = ""] = await world.sms({ to: ["+1415555010", "+1415555011", "+1415555012"] });
       for (const job of await world.claim()) await world.settle(job);

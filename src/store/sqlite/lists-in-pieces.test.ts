@@ -35,7 +35,7 @@ test("a list that passes over many messages lets others work in between", async 
   await store.close();
 });
 
-test("so does a list of webhooks, and a replay of them", async () => {
+test("a list of webhooks, and a replay of them, lets others work in between", async () => {
   const { store } = await openInMemory();
   const world = await createWorld(store);
   await sendMany(world);
@@ -49,7 +49,7 @@ test("so does a list of webhooks, and a replay of them", async () => {
   await store.close();
 });
 
-test("so does a page of the event feed, which has every event once", async () => {
+test("a page of the event feed lets others work in between, and has every event once", async () => {
   const { store } = await openInMemory();
   const world = await createWorld(store);
   await sendMany(world);

@@ -41,7 +41,7 @@ test("OpenSMTPD has given up a mail whose envelope has expired, though it says t
   expect(receiptOf(openSmtpdDsn({ ...delayed, reply: "450 4.2.0 later" }))).toBeUndefined();
 });
 
-test("so is Exim's, where no other server has refused the mail", () => {
+test("the reason in an Exim report's words is told where no other server has refused the mail", () => {
   const verdict = (reply: string) => {
     const { suppress, error } = receiptOf(eximDsn({ reply })) ?? {};
     return [suppress, error?.message];

@@ -74,7 +74,7 @@ test.each([
   ["a second Subject", (raw: string) => `Subject: You have won\r\n${raw}`],
   ["a Reply-To that was not there", (raw: string) => `Reply-To: evil@example.test\r\n${raw}`],
   ["another Content-Type", (raw: string) => `Content-Type: text/html\r\n${raw}`],
-])("neither survives %s", async (_, change) => {
+])("neither signature survives %s", async (_, change) => {
   const raw = change(await signed(mail("Hello\r\n")));
   expect(await verdicts(raw)).not.toContain("pass");
 });

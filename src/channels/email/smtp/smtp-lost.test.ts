@@ -183,7 +183,7 @@ test("of a server whose answers are out of step no recipient's is believed", asy
   ]);
 });
 
-test("nor is its refusal of the sender, which came before the answer to another command", async () => {
+test("of a server whose answers are out of step no refusal of the sender is believed either: it answered another command", async () => {
   const server = await raw((verb, _, connection) => {
     if (verb === "EHLO") return "250-raw.test\r\n250 PIPELINING";
     return verb === "MAIL" && connection === 1 ? "550 5.7.1 no\r\n250 ok" : undefined;

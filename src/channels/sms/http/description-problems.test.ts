@@ -89,7 +89,7 @@ test("a secret that requests or callbacks cannot do without is required", () => 
   expect(problems(custom("{{secret.auth_token|default:none}}"), { signature_secret: "s3cret" })).toEqual({});
 });
 
-test("so is one in the URL or in the user name, and one beside another that has a default", () => {
+test("a secret in the URL or in the user name is required, and one beside another that has a default", () => {
   const custom = (send: object) => ({ provider: "custom", gateway: { send, answer: {} } });
   const basic = { kind: "basic", username: "{{secret.api_key}}", value: "x" };
   expect(problems(custom({ url: "https://x/{{secret.authkey}}/sms", auth: basic }))).toEqual({

@@ -34,7 +34,7 @@ test("an answer that comes after its limit still tells which id the segment has"
   ]);
 });
 
-test("so does one that comes after the attempt was cut off", async () => {
+test("an answer that comes after the attempt was cut off still tells which id the segment has", async () => {
   const { channel, smsc, lateAnswers, until } = await openBoundSmppRig({ dial: { holdSubmits: true } });
   const controller = new AbortController();
   const message = outgoingSms();

@@ -119,7 +119,7 @@ test("all segments of a message have the same validity period, since some SMSCs 
   expect(await validities(0.5, { remainingMs: 600_500 })).toEqual([600, 600, 600, 600, 600]);
 });
 
-test("but none is valid for more than a tenth longer than its window, nor for more than ten seconds longer", async () => {
+test("no segment is valid for more than a tenth longer than its window, nor for more than ten seconds longer", async () => {
   expect(await validities(1, { remainingMs: 20_500 })).toEqual([20, 20, 18, 18, 16]);
   expect(await validities(0.25, { remainingMs: 600_500 })).toEqual([600, 600, 600, 588, 588]);
 });

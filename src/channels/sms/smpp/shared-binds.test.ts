@@ -157,7 +157,7 @@ test("what waits while its connector goes to another process is left to that one
   expect(smsc.submits).toHaveLength(1);
 });
 
-test("so is what waits for the window", async () => {
+test("what waits for the window while its connector goes to another process is left to that one", async () => {
   const { channel, smsc, areUp, set, tell } = await openShared(createShare(1, 0), {
     dial: { holdSubmits: true },
     config: { window: 1 },

@@ -115,7 +115,7 @@ function erasedOptOuts(open: OpenStore): void {
   );
 
   test(
-    "so does an opt-out from all senders of the account",
+    "an opt-out from all senders of the account outlives its recipient's erasure",
     inWorld(open, async (world) => {
       const { store, account } = world;
       const { sender: _, ...ofAll } = optOutOf(world, {});

@@ -187,7 +187,7 @@ export function lateReleaseContract(open: OpenStore): void {
   );
 
   test(
-    "so is the recipient of a job that alone is in doubt for its sake, where another one has been sent before",
+    "the recipient of a job that alone is in doubt for the sake of that attempt is tried again, where another one has been sent before",
     inWorld(open, async (world) => {
       await world.store.records.setSettings(world.account.id, { on_unconfirmed: "hold" });
       const parts = ["a@a.test", "b@b.test"].map((address) => ({ status: "pending", address }) as const);

@@ -43,7 +43,7 @@ export function lostMessageContract(open: OpenStore): void {
   );
 
   test(
-    "nor does a job keep others from expiring whose message is gone",
+    "a job whose message is gone keeps no other from expiring",
     inWorld(open, async (world) => {
       const { ids, jobs } = await claimThree(world);
       const { store, clock, claim, status } = world;

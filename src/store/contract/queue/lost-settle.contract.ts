@@ -53,7 +53,7 @@ export function lostSettleContract(open: OpenStore): void {
   );
 
   test(
-    "nor where it is being sent again, and that attempt puts it off, is refused or not answered",
+    "what was sent without a lease is not sent once more where it is being sent again, and that attempt puts it off, is refused or not answered",
     inWorld(open, async (world) => {
       const again = { kind: "again", dueAt: world.clock.now } as const;
       const refused = { kind: "rejected", error: { code: "smpp.0x0000000b", message: "no" } } as const;

@@ -20,7 +20,7 @@ export function settleClaimsContract(open: OpenStore): void {
   );
 
   test(
-    "nor does it where an earlier attempt has counted the segments: one that is sent is sent, and others stay as they are",
+    "a settlement whose claim is not the latest ends no attempt where an earlier one has counted the segments: one that is sent is sent, and others stay as they are",
     inWorld(open, async ({ store, sms, claimOne, settle, message, receive, clock }) => {
       const [id = ""] = await sms();
       const next = { kind: "again", dueAt: clock.now } as const;

@@ -49,7 +49,7 @@ export function copyUnderWayContract(open: OpenStore): void {
   );
 
   test(
-    "nor if that other one does not answer either, or puts it off: it is tried again",
+    "that the first was not delivered does not end the message if the other one does not answer either, or puts it off: it is tried again",
     inWorld(open, async (world) => {
       for (const outcome of [unconfirmed(), deferred()]) {
         const { id, job } = await failedMeanwhile(world);
@@ -112,7 +112,7 @@ export function copyUnderWayContract(open: OpenStore): void {
   );
 
   test(
-    "but not where the attempt that was under way was interrupted, which may have sent it",
+    "a failure that came while another was under way does not count where that attempt was interrupted, which may have sent it",
     inWorld(open, async (world) => {
       const { id } = await failedMeanwhile(world);
       world.clock.now += 2 * DAY;
@@ -175,7 +175,7 @@ export function copyUnderWayContract(open: OpenStore): void {
   );
 
   test(
-    "nor does one that came before its attempt was given up, and held, wait where the account has ceased to hold",
+    "a failure that came before its attempt was given up, and held, does not wait where the account has ceased to hold",
     inWorld(open, async (world) => {
       const { account, store } = world;
       const [id = ""] = await world.sms({ to: [TO] });
@@ -192,7 +192,7 @@ export function copyUnderWayContract(open: OpenStore): void {
   );
 
   test(
-    "nor does one wait whose account holds it: an interrupted message is claimed only to be held, and ends by what is told",
+    "a failure of an interrupted message does not wait whose account holds it: it is claimed only to be held, and ends by what is told",
     inWorld(open, async (world) => {
       await world.store.records.setSettings(world.account.id, { on_unconfirmed: "hold" });
       const [id = ""] = await world.sms({ to: [TO] });
@@ -226,7 +226,7 @@ export function copyUnderWayContract(open: OpenStore): void {
   );
 
   test(
-    "nor does a failure that came before the id that it is told of, where that comes while another is under way",
+    "a failure that came before the id that it is told of does not end a message if that comes while another is under way",
     inWorld(open, async (world) => {
       const answer = {
         "too late": async () => {

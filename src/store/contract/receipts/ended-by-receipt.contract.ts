@@ -65,7 +65,7 @@ export function endedByReceiptContract(open: OpenStore): void {
   );
 
   test(
-    "so is an email whose last recipient a receipt settles",
+    "an email whose last recipient a receipt settles has ended with its job and its body",
     inWorld(open, async (world) => {
       const { email, claimOne, settle, clock, receive, status, inside } = world;
       const parts = ["a@a.test", "b@b.test"].map((address) => ({ status: "pending" as const, address }));
@@ -105,7 +105,7 @@ export function endedByReceiptContract(open: OpenStore): void {
   );
 
   test(
-    "so does one at some recipients of an email while another job of it waits, which ends",
+    "an attempt at some recipients of an email keeps its job and its body while another job of it waits, which ends",
     inWorld(open, async (world) => {
       const { email, claim, claimOne, settle, clock, receive, status, inside } = world;
       const parts = ["a@a.test", "b@b.test"].map((address) => ({ status: "pending" as const, address }));

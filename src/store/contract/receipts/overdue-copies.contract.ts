@@ -136,7 +136,7 @@ export function overdueCopiesContract(open: OpenStore): void {
   );
 
   test(
-    "so it is where the others have been asked before: it is asked at once, and again after the first wait",
+    "where two of three have failed and were asked before, the third is asked at once, and again after the first wait",
     inWorld(open, async (world) => {
       const { clock, store } = world;
       const id = await neverAnsweredBy(world, [CONNECTOR, OTHER]);

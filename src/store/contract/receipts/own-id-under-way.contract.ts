@@ -101,7 +101,7 @@ export function ownIdUnderWayContract(open: OpenStore): void {
   );
 
   test(
-    "so it does of one that was interrupted, also where an earlier one has counted its segments",
+    "that a try that was interrupted was not delivered ends the message, also where an earlier one has counted its segments",
     inWorld(open, async (world) => {
       for (const isCounted of [false, true]) {
         const [id = ""] = await world.sms({ to: [TO] });

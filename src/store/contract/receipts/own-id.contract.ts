@@ -187,7 +187,7 @@ function openMessageContract(open: OpenStore): void {
   );
 
   test(
-    "so it does where the same one does not take it again, but for one that is known not to have taken it before",
+    "that the first try failed ends the message where the same connector does not take it again, but for one that is known not to have taken it before",
     inWorld(open, async (world) => {
       for (const firstTry of Object.keys(FIRST_TRIES)) {
         const first = await begin(world);

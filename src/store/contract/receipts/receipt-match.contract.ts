@@ -28,7 +28,7 @@ export function receiptMatchContract(open: OpenStore): void {
   );
 
   test(
-    "so it does however many messages have had it",
+    "an id that was given out again means the newest message, however many have had it",
     inWorld(open, async ({ sms, claim, settle, receive, status }) => {
       const ids = await sms({ to: Array.from({ length: 40 }, (_, at) => `+9198123456${at + 10}`) });
       for (const job of await claim(40)) await settle(job, { outcomes: [sent("same")] });
@@ -53,7 +53,7 @@ export function receiptMatchContract(open: OpenStore): void {
   );
 
   test(
-    "nor is one that waits for a message of another connector about any that was accepted only after it had come",
+    "a receipt that waits for a message of another connector is about none that was accepted only after it had come",
     inWorld(open, async (world) => {
       const { receive, status, store, clock } = world;
       await receive("same", { connectorId: "connector-b", recipient: ONE });
@@ -76,7 +76,7 @@ export function receiptMatchContract(open: OpenStore): void {
   );
 
   test(
-    "but the clock may have been set back between a message and its receipt, also over another connector",
+    "a receipt finds its message where the clock was set back between the two, also over another connector",
     inWorld(open, async (world) => {
       const { receive, status, store, clock } = world;
       const told = await sendWithId(world, "direct");

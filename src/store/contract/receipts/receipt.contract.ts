@@ -230,7 +230,7 @@ export function receiptContract(open: OpenStore): void {
   );
 
   test(
-    "so does one by an id that was known without an answer, and nothing tells how it was matched",
+    "a receipt by an id that was known without an answer tells the message's size, and nothing tells how it was matched",
     inWorld(open, async ({ store, account, sms, claimOne, settle, receive, clock }) => {
       const [id = ""] = await sms();
       const detail = { segments: 1, encoding: "gsm7" };

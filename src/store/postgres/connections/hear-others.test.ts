@@ -128,7 +128,7 @@ test("once a store has come to another server, words are heard over another conn
   await drop();
 });
 
-test("nor is a connection kept that was just being opened then", async () => {
+test("a connection that was just being opened when a store has come to another server is not kept", async () => {
   const { url, drop } = await freshDatabase();
   const { client } = await listener(url);
   const proxy = await openPostgresProxy(url);

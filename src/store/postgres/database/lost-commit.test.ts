@@ -136,7 +136,7 @@ test("a claim whose commit is lost is not taken for another process's claim of t
     expect(await others).toBe(1);
   }));
 
-test("nor is a webhook's claim whose commit is lost", () =>
+test("a webhook's claim whose commit is lost is not taken for another process's", () =>
   onTheWay(async (way) => {
     const { claim, claimAt } = await webhookOf(way);
     const others = claimedByAnother(way.proxy, () => claimAt(way.near));

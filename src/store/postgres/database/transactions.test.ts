@@ -72,7 +72,7 @@ for (const pooled of ["", "?prepare=false"]) {
     }));
 }
 
-test("nor where the role may not end sessions, as one that the URL sets may not end those of who has logged in", () =>
+test("nothing behind a beginning that failed is stored where the role may not end sessions, as one that the URL sets may not end those of who has logged in", () =>
   withDriver(async (admin, url) => {
     const role = `role_${new URL(url).pathname.slice(1)}`;
     await admin.query("REVOKE EXECUTE ON FUNCTION pg_terminate_backend(integer, bigint) FROM PUBLIC");

@@ -38,7 +38,7 @@ test("one that stays held is waited for 30 s, and no longer", async () => {
   expect(tried()).toBe(61);
 });
 
-test("so is one whose answer is asked for", async () => {
+test("a key whose answer is asked for is waited for 30 s, and no longer", async () => {
   const clock = createHeldClock();
   let asked = 0;
   const answering = untilAnswered(clock, async () => {

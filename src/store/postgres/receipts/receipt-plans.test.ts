@@ -182,7 +182,7 @@ const LATEST = `INSERT INTO parked_receipts (connector_id, id_key, at, receipt)
   FROM generate_series(0, 40049) n`;
 
 for (const isAnalyzed of [false, true])
-  test(`nor are those of all others read for them, which came before, where the planner ${isAnalyzed ? "knows them" : "has never looked"}`, async () => {
+  test(`to drop receipts of one connector reads none of all others, which came before, where the planner ${isAnalyzed ? "knows them" : "has never looked"}`, async () => {
     const { store, url } = await openFresh();
     const driver = openDriver({ url, connections: 1 });
     await driver.query(LATEST);

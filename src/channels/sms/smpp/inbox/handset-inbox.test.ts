@@ -120,7 +120,7 @@ test("one that was refused for now is a repeat when it comes again: it may have 
   expect(keys[1]).toBe(keys[0]!);
 });
 
-test("so is one with the words of an earlier message, whose own key it keeps", async () => {
+test("one that was refused for now is a repeat with its own key also where an earlier message has the same words", async () => {
   const keys: string[] = [];
   const { smsc } = await openRig(async (messages) => {
     keys.push(...messages.map(({ key }) => key));
@@ -229,7 +229,7 @@ test("the same words two seconds later are a repeat as long as the first has no 
   expect(keys[1]).not.toBe(keys[0]!);
 });
 
-test("so are the same words that come over another session before the answer, until the first session ends", async () => {
+test("the same words that come over another session before the answer are messages of their own, until the first session ends", async () => {
   const { take, keys, store, openAnother } = openHeldInbox();
   take("yes");
   const close = openAnother();

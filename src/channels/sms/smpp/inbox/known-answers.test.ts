@@ -57,7 +57,7 @@ test("it has stopped only once that is noted, or cannot be", async () => {
   await stopping;
 });
 
-test("not while a message has no answer: it is delivered again, and has to be found, though others came with it", async () => {
+test("a closed connector says of no time that all is answered while a message is not: it is delivered again, and has to be found, though others came with it", async () => {
   const { channel, clock, smsc, spans, given, store } = await openWithYes();
   void smsc.deliver(saying("later"));
   await given;
@@ -75,14 +75,14 @@ test("not while a message has no answer: it is delivered again, and has to be fo
   store();
 });
 
-test("nor where one was refused, since it may have been stored: it comes again, and has to be found", async () => {
+test("a closed connector says of no time that all is answered where one was refused: it may have been stored, comes again, and has to be found", async () => {
   const { channel, smsc, spans } = await openWithYes();
   expect(await smsc.deliver(saying("refused"))).not.toBe(0);
   await channel.stop();
   expect(spans).toEqual([]);
 });
 
-test("nor where other processes have sessions of it: which of their answers have arrived is not known here", async () => {
+test("a closed connector says of no time that all is answered where other processes have sessions of it: which of their answers have arrived is not known here", async () => {
   const share = { of: 1, held: () => new Set([0]), onChange() {} };
   const { channel, spans } = await openWithYes({ share });
   await channel.stop();
