@@ -15,13 +15,12 @@ import { isToBeSent } from "../../is-to-be-sent.ts";
 import { type Told, withoutEcho } from "../../without-echo.ts";
 import { firstProviderId } from "../first-provider-id.ts";
 import { createAvailability } from "./availability.ts";
-import type { Gateway } from "./gateway.ts";
 import { createHttpClient, type HttpClient } from "./http-client.ts";
-import { CALLBACK_TOKEN, certificateFields, type HttpConfig, readHttpConfig } from "./http-config.ts";
+import { CALLBACK_TOKEN, certificateFields, type HttpConfig } from "./http-config.ts";
 import { type Judgement, judgeExchange, notTried, refused, TAKEN_OVER } from "./judge-answer.ts";
 import { estimateSegments, valuesOf } from "./message-values.ts";
 import { GIVE_WAY_MS } from "./provider-health.ts";
-import { gatewayOf } from "./providers.ts";
+import { type Described, readDescribed } from "./providers.ts";
 import { renderRequest } from "./render-request.ts";
 import { createSingleRefusals } from "./single-refusals.ts";
 
@@ -31,25 +30,22 @@ const SEND_MARGIN_MS = 1_000;
 /** Waits are spread by ±10 %. A message's wait is made longer by this factor, so that it never comes back too early. */
 const NEVER_EARLY = 1 / 0.9;
 
-interface HttpChannel {
+interface HttpChannel extends Described {
   readonly connector: Connector;
-  readonly config: HttpConfig;
-  readonly gateway: Gateway;
   readonly client: HttpClient;
   readonly deps: ChannelDeps;
 }
 
 /** Throws if the connector's configuration is not that of `httpConfigSchema`, or describes nothing. */
 export function openHttpChannel(connector: Connector, deps: ChannelDeps): Channel {
-  const config = readHttpConfig(connector);
-  if (config instanceof Error) throw config;
-  const gateway = gatewayOf(config, connector.secrets);
-  if (!gateway) throw new Error(`the connector ${connector.name} describes no gateway`);
+  const described = readDescribed(connector);
+  if (described instanceof Error) throw described;
+  const { config } = described;
   const client = openClient(config, deps.clock);
   const cutOff = new AbortController();
   const availability = createAvailability({ ...deps, maxInFlight: config.max_in_flight });
   const singleRefusals = createSingleRefusals();
-  const channel: HttpChannel = { connector, config, gateway, client, deps };
+  const channel: HttpChannel = { ...described, connector, client, deps };
   const sendTimeoutMs = config.response_timeout_ms + SEND_MARGIN_MS;
   return {
     connectorId: connector.id,

@@ -10,7 +10,6 @@ import { speaksTls, withClearAdvice } from "../../tls-advice.ts";
 import { withoutEcho } from "../../without-echo.ts";
 import { descriptionProblems, missingSecrets, secretProblems } from "./description-problems.ts";
 import { tidyText } from "./error-words.ts";
-import type { Gateway } from "./gateway.ts";
 import { openClient, openHttpChannel } from "./http-channel.ts";
 import {
   CALLBACK_TOKEN,
@@ -22,7 +21,7 @@ import {
 } from "./http-config.ts";
 import { redirectOf } from "./judge-answer.ts";
 import { valuesOfConnector } from "./message-values.ts";
-import { gatewayOf, missingSettings } from "./providers.ts";
+import { type Described, gatewayOf, missingSettings, readDescribed } from "./providers.ts";
 import { readCallback } from "./read-callback.ts";
 import { renderRequest } from "./render-request.ts";
 import { fillTemplate } from "./template.ts";
@@ -71,22 +70,14 @@ function tokenProblem(token: string | undefined): Record<string, string> {
   return { [CALLBACK_TOKEN]: "must be 16 to 128 letters, digits, - and _; leave it out and one is made" };
 }
 
-interface Described {
-  readonly config: HttpConfig;
-  readonly gateway: Gateway;
-}
-
 /** Remembered, since reading a configuration takes a millisecond or two, and callbacks come in bursts. */
 const known = new WeakMap<Connector, Described>();
 
 function described(connector: Connector): Described | undefined {
   const before = known.get(connector);
   if (before) return before;
-  const config = readHttpConfig(connector);
-  if (config instanceof Error) return undefined;
-  const gateway = gatewayOf(config, connector.secrets);
-  if (!gateway) return undefined;
-  const found = { config, gateway };
+  const found = readDescribed(connector);
+  if (found instanceof Error) return undefined;
   known.set(connector, found);
   return found;
 }
@@ -103,13 +94,11 @@ const IN_THE_CLEAR = "the URL is to begin with http://";
 
 /** Makes a harmless request with the connector's credentials, if the provider has one; otherwise only connects. */
 async function check(connector: Connector, clock: Clock): Promise<Checked> {
-  const config = readHttpConfig(connector);
-  if (config instanceof Error) return { ok: false, detail: config.message };
-  const gateway = gatewayOf(config, connector.secrets);
-  if (!gateway) return { ok: false, detail: "the connector has no description of its gateway" };
-  const tried = gateway.check ? request : connect;
+  const found = readDescribed(connector);
+  if (found instanceof Error) return { ok: false, detail: found.message };
+  const tried = found.gateway.check ? request : connect;
   try {
-    const { inDoubt, ...checked } = await tried(connector, { config, gateway }, clock);
+    const { inDoubt, ...checked } = await tried(connector, found, clock);
     const isTls = inDoubt !== undefined && (await speaksTls(placeOf(inDoubt), clock));
     return isTls ? { ok: false, detail: `${inDoubt.host} ${OVER_TLS}` } : checked;
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { Connector } from "../../../core/records/accounts.ts";
 import type { Gateway } from "./gateway.ts";
-import type { HttpConfig, HttpSecret } from "./http-config.ts";
+import { type HttpConfig, type HttpSecret, readHttpConfig } from "./http-config.ts";
 import type { Provider } from "./provider.ts";
 import type { ProviderName } from "./provider-names.ts";
 import { gupshup } from "./providers/gupshup.ts";
@@ -20,6 +20,20 @@ const PROVIDERS: Readonly<Record<Exclude<ProviderName, "custom">, Provider>> = {
   twilio,
   vonage,
 };
+
+/** What a connector works by. */
+export interface Described {
+  readonly config: HttpConfig;
+  readonly gateway: Gateway;
+}
+
+/** An error, in words, where the configuration does not fit its schema, or describes nothing. */
+export function readDescribed(connector: Connector): Described | Error {
+  const config = readHttpConfig(connector);
+  if (config instanceof Error) return config;
+  const gateway = gatewayOf(config, connector.secrets);
+  return gateway ? { config, gateway } : new Error(`the connector ${connector.name} describes no gateway`);
+}
 
 /** The description that a connector works by; `undefined` for `custom` without one. */
 export function gatewayOf(config: HttpConfig, secrets: Connector["secrets"]): Gateway | undefined {
