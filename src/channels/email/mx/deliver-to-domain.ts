@@ -58,7 +58,7 @@ export async function deliverToDomain(
   domain: string,
   handover: Handover,
 ): Promise<Delivered> {
-  const entry = await parts.domainLimits.enter(domain, handover.signal);
+  const entry = await parts.domainLimits.enter([domain], handover.signal);
   if (entry.kind === "full") return held(handover, busy(entry.retryAfterMs));
   try {
     return await deliver(parts, domain, handover);
@@ -169,7 +169,7 @@ interface Asked {
  * name may have many addresses, and on shared servers every customer's domain has a name of its own for the same address.
  */
 async function offer(parts: MxParts, target: HostAddress, handover: Handover): Promise<HandedOver> {
-  const entry = await parts.hostLimits.enterAll([target.name, target.address], handover.signal);
+  const entry = await parts.hostLimits.enter([target.name, target.address], handover.signal);
   if (entry.kind === "full") return nothingHandedOver(handover, busy(entry.retryAfterMs));
   return handOver(parts.sessions.connectionsTo(target), handover).finally(entry.leave);
 }

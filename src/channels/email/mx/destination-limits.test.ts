@@ -10,28 +10,28 @@ function kinds(entries: readonly (Entry | undefined)[]): (string | undefined)[] 
 
 test("as many as allowed are inside at a time, and the next one goes in when one leaves", async () => {
   const limits = createDestinationLimits(createHeldClock(), { atATime: 2 });
-  const [first] = await Promise.all([limits.enter("a", NEVER), limits.enter("a", NEVER)]);
-  const third = limits.enter("a", NEVER);
-  expect((await limits.enter("b", NEVER)).kind).toBe("in");
+  const [first] = await Promise.all([limits.enter(["a"], NEVER), limits.enter(["a"], NEVER)]);
+  const third = limits.enter(["a"], NEVER);
+  expect((await limits.enter(["b"], NEVER)).kind).toBe("in");
   if (first?.kind === "in") first.leave();
   expect((await third).kind).toBe("in");
 });
 
 test("whoever is still inside counts when another leaves", async () => {
   const limits = createDestinationLimits(createHeldClock(), { atATime: 2 });
-  const [first] = await Promise.all([limits.enter("a", NEVER), limits.enter("a", NEVER)]);
+  const [first] = await Promise.all([limits.enter(["a"], NEVER), limits.enter(["a"], NEVER)]);
   if (first?.kind === "in") first.leave();
-  expect((await limits.enter("a", NEVER)).kind).toBe("in");
-  expect(await Promise.race([limits.enter("a", NEVER), Promise.resolve("waits")])).toBe("waits");
+  expect((await limits.enter(["a"], NEVER)).kind).toBe("in");
+  expect(await Promise.race([limits.enter(["a"], NEVER), Promise.resolve("waits")])).toBe("waits");
 });
 
 test("a rate holds on when nobody is inside any more", async () => {
   const clock = createHeldClock();
   const limits = createDestinationLimits(clock, { atATime: 2, perSecond: 1 });
-  const first = await limits.enter("a", NEVER);
+  const first = await limits.enter(["a"], NEVER);
   if (first.kind === "in") first.leave();
   let isIn = false;
-  const second = limits.enter("a", NEVER).then(() => {
+  const second = limits.enter(["a"], NEVER).then(() => {
     isIn = true;
   });
   await clock.advance(999);
@@ -42,10 +42,10 @@ test("a rate holds on when nobody is inside any more", async () => {
 
 test("a place that comes free is the first in line's, whoever comes at that moment", async () => {
   const limits = createDestinationLimits(createHeldClock(), { atATime: 1 });
-  const inside = await limits.enter("a", NEVER);
-  const waiting = limits.enter("a", NEVER);
+  const inside = await limits.enter(["a"], NEVER);
+  const waiting = limits.enter(["a"], NEVER);
   if (inside.kind === "in") inside.leave();
-  const late = limits.enter("a", NEVER);
+  const late = limits.enter(["a"], NEVER);
   expect((await waiting).kind).toBe("in");
   expect(await Promise.race([late, Promise.resolve("waits")])).toBe("waits");
 });
@@ -53,18 +53,18 @@ test("a place that comes free is the first in line's, whoever comes at that mome
 test("the line is short, and nobody stands in it for longer than ten seconds", async () => {
   const clock = createHeldClock();
   const limits = createDestinationLimits(clock, { atATime: 1 });
-  await limits.enter("a", NEVER);
-  const waiting = [limits.enter("a", NEVER), limits.enter("a", NEVER)];
-  expect(await limits.enter("a", NEVER)).toEqual({ kind: "full", retryAfterMs: 15_000 });
+  await limits.enter(["a"], NEVER);
+  const waiting = [limits.enter(["a"], NEVER), limits.enter(["a"], NEVER)];
+  expect(await limits.enter(["a"], NEVER)).toEqual({ kind: "full", retryAfterMs: 15_000 });
   await clock.advance(10_000);
   expect(kinds(await Promise.all(waiting))).toEqual(["full", "full"]);
 });
 
 test("whoever is called off leaves the line, and his place goes to the next", async () => {
   const limits = createDestinationLimits(createHeldClock(), { atATime: 1 });
-  const inside = await limits.enter("a", NEVER);
+  const inside = await limits.enter(["a"], NEVER);
   const abort = new AbortController();
-  const [gone, next] = [limits.enter("a", abort.signal), limits.enter("a", NEVER)];
+  const [gone, next] = [limits.enter(["a"], abort.signal), limits.enter(["a"], NEVER)];
   abort.abort("enough");
   expect((await gone).kind).toBe("full");
   if (inside.kind === "in") inside.leave();
@@ -76,7 +76,7 @@ test("no more start in a second than allowed; who would wait too long is told wh
   const limits = createDestinationLimits(clock, { atATime: 100, perSecond: 2 });
   const started: number[] = [];
   const enter = async () => {
-    const entry = await limits.enter("a", NEVER);
+    const entry = await limits.enter(["a"], NEVER);
     if (entry.kind === "in") started.push(clock.monotonicMs());
     return entry;
   };
@@ -95,7 +95,7 @@ test("the time spent in line counts for the rate", async () => {
   const leaves: (() => void)[] = [];
   const started: number[] = [];
   const enter = async () => {
-    const entry = await limits.enter("a", NEVER);
+    const entry = await limits.enter(["a"], NEVER);
     if (entry.kind !== "in") return;
     started.push(clock.monotonicMs());
     leaves.push(entry.leave);
@@ -123,28 +123,28 @@ test("the time spent in line counts for the rate", async () => {
 test("nobody waits for longer than ten seconds, in line and for the rate together", async () => {
   const clock = createHeldClock();
   const limits = createDestinationLimits(clock, { atATime: 1, perSecond: 0.125 });
-  const first = await limits.enter("a", NEVER);
-  const second = limits.enter("a", NEVER);
+  const first = await limits.enter(["a"], NEVER);
+  const second = limits.enter(["a"], NEVER);
   await clock.advance(1_000);
-  const third = limits.enter("a", NEVER);
+  const third = limits.enter(["a"], NEVER);
   if (first.kind === "in") first.leave();
   await clock.advance(7_000);
   const entered = await second;
   if (entered.kind === "in") entered.leave();
   expect(await third).toEqual({ kind: "full", retryAfterMs: 8_000 });
   await clock.advance(8_000);
-  expect((await limits.enter("a", NEVER)).kind).toBe("in");
+  expect((await limits.enter(["a"], NEVER)).kind).toBe("in");
 });
 
 test("who finds no place at one of several destinations takes no turn of another", async () => {
   const clock = createHeldClock();
   const limits = createDestinationLimits(clock, { atATime: 1, perSecond: 0.5 });
-  await limits.enter("full", NEVER);
-  const waiting = limits.enterAll(["a", "full"], NEVER);
+  await limits.enter(["full"], NEVER);
+  const waiting = limits.enter(["a", "full"], NEVER);
   await clock.advance(0);
   await clock.advance(10_000);
   expect((await waiting).kind).toBe("full");
-  const next = limits.enterAll(["a", "b"], NEVER);
+  const next = limits.enter(["a", "b"], NEVER);
   expect(await Promise.race([next, Bun.sleep(0).then(() => "waits")])).toMatchObject({ kind: "in" });
 });
 
@@ -153,13 +153,13 @@ test("what two were in line for at the same time, at a destination each, they st
   const limits = createDestinationLimits(clock, { atATime: 2, perSecond: 1 });
   const inside = [];
   for (const each of ["b", "b", "c", "c"]) {
-    const entering = limits.enter(each, NEVER);
+    const entering = limits.enter([each], NEVER);
     await clock.advance(1_000);
     inside.push(await entering);
   }
   const started: number[] = [];
   const entering = ["b", "c"].map(async (each) => {
-    await limits.enterAll(["a", each], NEVER);
+    await limits.enter(["a", each], NEVER);
     started.push(clock.monotonicMs());
   });
   await clock.advance(5_000);

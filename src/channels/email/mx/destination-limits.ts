@@ -4,10 +4,11 @@ import type { Limits } from "./mx-config.ts";
 
 /** Limits how many messages are sent at a time, and per second, to each of many destinations (domains or hosts). */
 export interface DestinationLimits {
-  /** Waits for a place and for the rate, 10 s at most. A caller that is let in has to call `leave`, once. */
-  readonly enter: (destination: string, signal: AbortSignal) => Promise<Entry>;
-  /** The same for several: into all of them at once, or none. Their order has to be the same for all callers, since they may wait. */
-  readonly enterAll: (destinations: readonly string[], signal: AbortSignal) => Promise<Entry>;
+  /**
+   * Waits for a place and for the rate, 10 s at most. A caller that is let in has to call `leave`, once. Into several destinations all
+   * at once, or none; their order has to be the same for all callers, since they may wait.
+   */
+  readonly enter: (destinations: readonly string[], signal: AbortSignal) => Promise<Entry>;
 }
 
 export type Entry =
@@ -34,7 +35,7 @@ export function createDestinationLimits(clock: Clock, { atATime, perSecond }: Li
   const { find, open, leave } = openDestinations(clock);
   const isCrowded = ({ inFlight, line }: Destination) =>
     inFlight >= atATime && line.size >= atATime * WAITING_PER_PLACE;
-  const enterAll: DestinationLimits["enterAll"] = async (names, signal) => {
+  const enter: DestinationLimits["enter"] = async (names, signal) => {
     const latestMs = clock.monotonicMs() + PATIENCE_MS;
     const known = names.flatMap((name) => find(name) ?? []);
     const soonestMs = paceMs(known, clock, perSecond);
@@ -67,7 +68,7 @@ export function createDestinationLimits(clock: Clock, { atATime, perSecond }: Li
     if (waitMs > 0) await sleep(clock, waitMs, signal);
     return { kind: "in", leave: leaveAll };
   };
-  return { enter: (destination, signal) => enterAll([destination], signal), enterAll };
+  return { enter };
 }
 
 /** Each is kept for as long as somebody is inside or in line, or its rate holds. */
