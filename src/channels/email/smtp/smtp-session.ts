@@ -103,8 +103,8 @@ function withoutStartTls(
   { tls }: HostSettings,
   extensions: ReadonlySet<string>,
 ): string {
-  const isMissing = tls === "required" && code === "smtp.tls" && !extensions.has("STARTTLS");
-  return isMissing ? `the server offers no STARTTLS: ${message}` : message;
+  const isNotOffered = tls === "required" && code === "smtp.tls" && !extensions.has("STARTTLS");
+  return isNotOffered ? `the server offers no STARTTLS: ${message}` : message;
 }
 
 interface SessionFault extends MessageError {

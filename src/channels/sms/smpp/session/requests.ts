@@ -28,7 +28,7 @@ export interface Requests {
 const MAX_SEQUENCE = 0x7fffffff;
 
 /** How many requests past their limit are remembered for a late answer. The oldest are forgotten first. */
-const MAX_OVERDUE = 10_000;
+const MAX_LATE = 10_000;
 
 interface Waiting {
   readonly responseId: number;
@@ -37,7 +37,8 @@ interface Waiting {
   readonly resolve: (answer: Answer) => void;
 }
 
-interface Overdue {
+/** A request past its limit whose answer, if it comes, still counts. */
+interface Late {
   readonly responseId: number;
   readonly onLate: (pdu: Pdu) => void;
 }
@@ -50,11 +51,11 @@ interface Sequences {
 /** @param sequences for tests; absent: all numbers, from 1 on */
 export function createRequests(clock: Clock, sequences: Sequences = {}): Requests {
   const waiting = new Map<number, Waiting>();
-  const overdue = new Map<number, Overdue>();
+  const late = new Map<number, Late>();
   let lost: Answer | undefined;
   const timer = createTimer(clock, () => giveUp());
   // After the counter has wrapped, an old request may still have a number.
-  const takeSequence = createCounter(sequences, (number) => waiting.has(number) || overdue.has(number));
+  const takeSequence = createCounter(sequences, (number) => waiting.has(number) || late.has(number));
 
   const end = (sequence: number, { resolve }: Waiting, answer: Answer) => {
     if (waiting.delete(sequence) && waiting.size === 0) timer.cancel();
@@ -69,7 +70,7 @@ export function createRequests(clock: Clock, sequences: Sequences = {}): Request
       else {
         end(sequence, request, { kind: "silent" });
         const { responseId, onLate } = request;
-        if (onLate) remember(overdue, [sequence, { responseId, onLate }], MAX_OVERDUE);
+        if (onLate) remember(late, [sequence, { responseId, onLate }], MAX_LATE);
       }
     }
   };
@@ -86,14 +87,14 @@ export function createRequests(clock: Clock, sequences: Sequences = {}): Request
     },
     answer(pdu) {
       const request = waiting.get(pdu.sequence);
-      if (!request) return answerLate(overdue, pdu);
+      if (!request) return answerLate(late, pdu);
       if (pdu.commandId !== request.responseId && pdu.commandId !== COMMAND.genericNack) return false;
       end(pdu.sequence, request, { kind: "answered", pdu });
       return true;
     },
     lose(reason) {
       lost = { kind: "lost", reason };
-      overdue.clear();
+      late.clear();
       for (const [sequence, request] of [...waiting]) end(sequence, request, lost);
     },
   };
@@ -134,10 +135,10 @@ function createTimer(clock: Clock, ring: () => void) {
   };
 }
 
-function answerLate(overdue: Map<number, Overdue>, pdu: Pdu): boolean {
-  const request = overdue.get(pdu.sequence);
+function answerLate(late: Map<number, Late>, pdu: Pdu): boolean {
+  const request = late.get(pdu.sequence);
   if (pdu.commandId !== request?.responseId) return false;
-  overdue.delete(pdu.sequence);
+  late.delete(pdu.sequence);
   request.onLate(pdu);
   return true;
 }
