@@ -93,3 +93,17 @@ test("a failure ends a turn too, and with two questions of each webhook under wa
   await settle();
   expect(asked).toHaveLength(9);
 });
+
+test("of a domain that is silent nothing is asked that nobody waits for any more, so who came since gets a turn", async () => {
+  const { clock, asked, ask, settle } = openTurns();
+  const dead = names(100, "platform.test").map(ask);
+  await clock.advance(14_000);
+  const late = ask("shop.platform.test");
+  await clock.advance(1_000);
+  asked[0]?.fail("ETIMEOUT");
+  await settle();
+  expect(asked[8]?.name).toBe("shop.platform.test");
+  asked[8]?.answer();
+  expect(await late).toBe("192.0.2.1");
+  expect(await Promise.all(dead.slice(8))).toEqual(Array(92).fill("EBUSY"));
+});

@@ -15,10 +15,12 @@ const LARGE_MS = 60_000;
 
 /**
  * The most queries that wait for one domain: two for each webhook that can be under way, since customers who each have a name below
- * one domain may all get theirs at once, as after a restart. More come together only where nothing is answered, of callers who have
- * given up meanwhile.
+ * one domain may all get theirs at once, as after a restart. More come together only where nothing is answered.
  */
 const MAX_WAITING = 4_096;
+
+/** After this time nobody waits for the answer any more: an attempt to deliver a webhook takes 15 s at most, all else less. */
+const GIVEN_UP_MS = 15_000;
 
 /** The most domains with large answers to remember. */
 const MAX_LARGE = 1_000;
@@ -27,7 +29,13 @@ interface Domain {
   running: number;
   /** How many may run at the same time. */
   room: number;
-  readonly waiting: (() => void)[];
+  readonly waiting: Waiting[];
+}
+
+interface Waiting {
+  readonly sinceMs: number;
+  readonly begin: () => void;
+  readonly giveUp: (reason: Error) => void;
 }
 
 /**
@@ -47,9 +55,17 @@ export function createDomainTurns(clock: Pick<Clock, "monotonicMs">): DomainTurn
   };
   const end = (key: string, domain: Domain) => {
     domain.running--;
-    while (domain.waiting.length > 0 && mayBegin(key, domain)) {
+    const oldMs = clock.monotonicMs() - GIVEN_UP_MS;
+    while (mayBegin(key, domain)) {
+      const next = domain.waiting.shift();
+      if (!next) break;
+      // Asking for nobody would keep those waiting who came since: a silent server takes seconds for each.
+      if (next.sinceMs <= oldMs) {
+        next.giveUp(tooManyWait());
+        continue;
+      }
       domain.running++;
-      domain.waiting.shift()?.();
+      next.begin();
     }
     if (domain.running === 0) domains.delete(key);
   };
@@ -60,7 +76,7 @@ export function createDomainTurns(clock: Pick<Clock, "monotonicMs">): DomainTurn
     domains.set(key, domain);
     if (mayBegin(key, domain)) domain.running++;
     else if (domain.waiting.length >= MAX_WAITING) throw tooManyWait();
-    else await new Promise<void>((resolve) => domain.waiting.push(resolve));
+    else await inLine(domain, clock.monotonicMs());
     try {
       const answer = await ask();
       domain.room = Math.min(AT_MOST, domain.room + MORE);
@@ -72,6 +88,11 @@ export function createDomainTurns(clock: Pick<Clock, "monotonicMs">): DomainTurn
       end(key, domain);
     }
   };
+}
+
+/** Resolves when the query may be made; rejects if it was in line for so long that nobody waits for it any more. */
+function inLine({ waiting }: Domain, sinceMs: number): Promise<void> {
+  return new Promise((begin, giveUp) => waiting.push({ sinceMs, begin, giveUp }));
 }
 
 /** The last two labels, or three if many owners share these two: `co.uk`, `com.br`, `eu.org`. */
