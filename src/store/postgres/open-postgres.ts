@@ -202,7 +202,7 @@ function createQueue(closable: ClosableDatabase, shared: Shared, clock: Clock): 
     ...createMove(db, queues),
     settle: (settlements) => closable.admit(() => settle(settlements)),
     ...createStage(db, { ...shared, clock }),
-    expire: createExpire(db, shared),
+    expire: createExpire(db, { ...shared, clock }),
     backlog: createBacklog(db),
     onReady: queues.onReady,
   };

@@ -155,3 +155,37 @@ test(
     }),
   120_000,
 );
+
+test("looks for what is overdue do not each pass over all jobs that are done, while a transaction keeps these", async () => {
+  const less = await behindDoneJobs(async () => {});
+  const more = await behindDoneJobs(async ({ world, clock }) => {
+    clock.lookMs = LOOK_MS;
+    const expire = () => world.store.queue.expire(world.clock.now, 10);
+    expect(await expire()).toBe(0);
+    clock.lookMs = 0;
+    for (let looked = 0; looked < TIMES; looked++) expect(await expire()).toBe(0);
+  });
+  expect(more - less).toBeLessThan(FEW);
+}, 120_000);
+
+test(
+  "what is overdue behind the jobs that are done expires once four times the time of a look is over, and the rest of a great many at once",
+  () =>
+    behindDoneJobs(async ({ world, clock }) => {
+      const { store, sms } = world;
+      const later = world.clock.now + HOUR;
+      const expire = () => store.queue.expire(later, 2);
+      clock.lookMs = LOOK_MS;
+      expect(await expire()).toBe(0);
+      clock.lookMs = 0;
+      await sms({ expiresAt: later, to: ["+911", "+912", "+913"] });
+      clock.passedMs += MOST_MS - 1;
+      expect(await expire()).toBe(0);
+      clock.passedMs += 1;
+      clock.lookMs = LOOK_MS;
+      expect([await expire(), await expire(), await expire()]).toEqual([2, 1, 0]);
+      await sms({ expiresAt: later });
+      expect(await expire()).toBe(0);
+    }),
+  120_000,
+);

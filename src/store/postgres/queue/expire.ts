@@ -1,3 +1,4 @@
+import type { Clock } from "../../../core/clock.ts";
 import { applyExpiry } from "../../../core/messages/expiry.ts";
 import { toIndexes } from "../../messages/message-rows.ts";
 import { passOver } from "../../pass-over.ts";
@@ -9,8 +10,10 @@ import type { MessageChanges, MessageLog } from "../messages/message-log.ts";
 import { readSettings } from "../records/account-settings.ts";
 import { createSuppressionList, type SuppressionList } from "../suppressions/suppression-list.ts";
 import { putOffReady } from "./put-off.ts";
+import { createWholeLooks } from "./whole-looks.ts";
 
 export interface ExpireParts {
+  readonly clock: Pick<Clock, "monotonicMs">;
   readonly changes: MessageChanges;
   readonly erasedNames: ErasedNames;
 }
@@ -18,31 +21,44 @@ export interface ExpireParts {
 /** Flows examined in one call; the next call goes on from there. */
 const MAX_FLOWS = 2_000;
 
-/** `Queue.expire`: steps from flow to flow, since the earliest deadline of each comes first in the index. */
-export function createExpire(session: Session, { changes, erasedNames }: ExpireParts): Queue["expire"] {
+/**
+ * `Queue.expire`: steps from flow to flow, since the earliest deadline of each comes first in the index. All looks are from the start of
+ * their flows. So where they are slow, there is none until the next one is due, unless the last one found as many jobs as it may: see
+ * `WholeLooks`.
+ */
+export function createExpire(
+  session: Session,
+  { clock, changes, erasedNames }: ExpireParts,
+): Queue["expire"] {
+  const wholeLooks = createWholeLooks(clock);
+  let isFull = false;
   let last = START;
   const expireSome = (now: number) => (limit: number, take: (jobs: readonly OverdueRow[]) => void) =>
     changes(async (session, log) => {
-      const flows = await session.query<Flow>(FLOWS, [last.queue, last.flow, MAX_FLOWS]);
-      const jobs = await takeOverdue(session, flows, { now, limit });
+      const { flows, jobs } = await wholeLooks.timed(() => look(session, last, { now, limit }));
       take(jobs);
       const suppressions = createSuppressionList(session, erasedNames);
       await endAll(session, log, { jobs, now, suppressions });
       await suppressions.write();
       return {
         moved: jobs.length,
+        isFull: jobs.length === limit,
         reached: jobs.length < limit ? flowAfter(flows) : flowBefore(flows, jobs),
       };
     });
   return async (now, limit) => {
-    const { moved, reached } = await passOver({
+    if (!isFull && !wholeLooks.isDue()) return 0;
+    wholeLooks.begin();
+    isFull = false;
+    const done = await passOver({
       limit,
       now,
       run: expireSome(now),
       putOff: ({ id }, dueAt) => putOffReady(session, id, dueAt),
     });
-    last = reached ?? last;
-    return moved;
+    last = done.reached ?? last;
+    isFull = done.isFull;
+    return done.moved;
   };
 }
 
@@ -84,10 +100,20 @@ interface OverdueRow {
   readonly index: number;
 }
 
+interface Wanted {
+  readonly now: number;
+  readonly limit: number;
+}
+
+async function look(session: Session, after: Flow, wanted: Wanted) {
+  const flows = await session.query<Flow>(FLOWS, [after.queue, after.flow, MAX_FLOWS]);
+  return { flows, jobs: await takeOverdue(session, flows, wanted) };
+}
+
 async function takeOverdue(
   session: Session,
   flows: readonly Flow[],
-  { now, limit }: { readonly now: number; readonly limit: number },
+  { now, limit }: Wanted,
 ): Promise<readonly OverdueRow[]> {
   if (flows.length === 0) return [];
   const rows = await session.query<OverdueRow>(TAKE, [
