@@ -67,3 +67,33 @@ test("once a connection has led to another server, those to the former one are u
   way.close();
   await pair.close();
 }, 60_000);
+
+test("what has begun on the former server before is not committed there either, but runs again on the other", async () => {
+  const pair = await startPair();
+  const way = await openWay(socketOf(pair.primaryUrl()));
+  const { database, close } = openClosable(openDriver({ url: way.url, connections: 4 }), createSystemClock());
+  await database.query("CREATE TABLE stored (run int)");
+  await database.transaction((session) => session.query("SELECT 1"));
+  let run = 0;
+  let goOn = () => {};
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const underWay = database.transaction(async (session) => {
+    run++;
+    await session.query("INSERT INTO stored VALUES ($1)", [run]);
+    await held;
+  });
+  await until(() => run === 1);
+
+  await pair.goAsynchronous();
+  await pair.promote();
+  way.leadTo(socketOf(pair.primaryUrl()));
+  await database.transaction((session) => session.query("SELECT 1"));
+  goOn();
+  await underWay;
+  expect(await database.query("SELECT run FROM stored")).toEqual([{ run: 2 }]);
+  await close();
+  way.close();
+  await pair.close();
+}, 60_000);

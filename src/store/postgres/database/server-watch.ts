@@ -17,17 +17,18 @@ export function createServerWatch(): ServerWatch {
   const listeners: (() => void)[] = [];
   let known: string | undefined;
 
-  const note = (server: string) => {
-    const isOther = known !== undefined && known !== server;
+  const noteOther = (server: string) => {
     known = server;
-    if (isOther) for (const forget of listeners) forget();
+    for (const forget of listeners) forget();
   };
   return {
     begin() {
       const before = known;
       return (server) => {
-        note(server);
-        if (before !== undefined && before !== server) throw new OtherServer();
+        known ??= server;
+        // One that has begun before another led elsewhere knows nothing newer than that: it has come to the former server.
+        if (server !== known && server !== before) noteOther(server);
+        if (server !== known || (before !== undefined && server !== before)) throw new OtherServer();
       };
     },
     onOther: (forget) => void listeners.push(forget),
