@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { Client } from "pg";
+import { keptPort } from "../../../../test/fakes/kept-port.ts";
 import { openOptionsProxy } from "../../../../test/fakes/options-proxy.ts";
 import { freshDatabase } from "../../../../test/postgres-database.ts";
 import { until } from "../../../../test/until.ts";
@@ -40,6 +41,18 @@ test("of several hosts the one that takes writes is used, wherever it stands in 
   expect(await lends([reader, writer])).toBe(true);
   expect(await lends([reader, reader, writer], "?target_session_attrs=read-write")).toBe(true);
   await expect(lends([reader, reader])).rejects.toThrow("the server is read-only");
+});
+
+test("what is wrong with the other host is said too where the last one is a standby", async () => {
+  await using world = await openWorld();
+  const { reader, lends } = world;
+  const nobody = `127.0.0.1:${await keptPort()}`;
+  for (const hosts of [
+    [nobody, reader],
+    [reader, nobody],
+  ])
+    await expect(lends(hosts)).rejects.toThrow(/^connect ECONNREFUSED/);
+  await expect(lends([nobody, reader])).rejects.toThrow("the server is read-only");
 });
 
 test("of a single host nothing is asked, unless the URL says what it has to be", async () => {

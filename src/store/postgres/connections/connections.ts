@@ -1,5 +1,6 @@
 /** Connections to the one of several servers that takes writes. After a failover it is another one. */
 import { Pool, type PoolClient, type PoolConfig } from "pg";
+import { errorText } from "../../../core/error-text.ts";
 import { isOutOfConnections, READ_ONLY } from "../database/sql-errors.ts";
 import { readHosts } from "./hosts.ts";
 import { sessionOptions } from "./session-settings.ts";
@@ -39,24 +40,17 @@ export function openConnections(url: string, settings: PoolConfig): Connections 
     });
     if (isReadOnlyServer) {
       client.release(true);
-      throw new Error(`the server is read-only: ${READ_ONLY}`);
+      throw new TakesNoWrites(`the server is read-only: ${READ_ONLY}`);
     }
     known.add(client);
     return client;
   };
   return {
     async lend() {
-      const first = current;
-      for (let tried = 0; ; tried++) {
-        const index = (first + tried) % pools.length;
-        try {
-          const client = await lendFrom(index);
-          current = index;
-          return client;
-        } catch (error) {
-          if (tried === pools.length - 1) throw error;
-        }
-      }
+      const inTurn = pools.map((_, tried) => (current + tried) % pools.length);
+      const { client, index } = await lendFromFirst(inTurn, lendFrom);
+      current = index;
+      return client;
     },
     waiting: () => pools.reduce((sum, pool) => sum + pool.waitingCount, 0),
     judgeAgain() {
@@ -65,6 +59,32 @@ export function openConnections(url: string, settings: PoolConfig): Connections 
     renew,
     close: async () => void (await Promise.all(pools.map((pool) => pool.end()))),
   };
+}
+
+/** Tries the hosts in this order. */
+async function lendFromFirst(
+  hosts: readonly number[],
+  lendFrom: (index: number) => Promise<PoolClient>,
+): Promise<{ readonly client: PoolClient; readonly index: number }> {
+  let last: unknown;
+  let failed: unknown;
+  for (const index of hosts) {
+    try {
+      return { client: await lendFrom(index), index };
+    } catch (error) {
+      last = error;
+      if (!(error instanceof TakesNoWrites)) failed = error;
+    }
+  }
+  throw last instanceof TakesNoWrites ? besides(last, failed) : last;
+}
+
+class TakesNoWrites extends Error {}
+
+/** A standby takes no writes as long as there is a primary. So what is wrong with that one is what matters. */
+function besides(error: TakesNoWrites, failed: unknown): Error {
+  if (failed === undefined) return error;
+  return new TakesNoWrites(`${errorText(failed)}; of another host: ${error.message}`);
 }
 
 function openPools(urls: readonly string[], settings: PoolConfig) {
