@@ -33,24 +33,31 @@ export async function onServer<Row extends object>(url: string, sql: string): Pr
 }
 
 /**
- * Makes a store that a service is using refuse every change of messages for which the condition holds, as it does where a row is damaged.
+ * Makes a store that a service is using refuse every change of a table, if no other is named of messages, for which the condition holds, as it does where a row is damaged.
  * Resolves with a function that ends that. The condition is about `NEW`, and must work on both stores.
  */
-export async function refuseChanges(dataFolder: string, condition: string): Promise<() => Promise<void>> {
+export async function refuseChanges(
+  dataFolder: string,
+  condition: string,
+  table = "messages",
+): Promise<() => Promise<void>> {
   const url = await databaseOf(dataFolder);
   if (url !== undefined) {
-    await onServer(url, raiseSql(condition));
+    await onServer(url, raiseSql(condition, table));
     return async () => void (await onServer(url, "DROP FUNCTION refuse CASCADE"));
   }
-  const refused = `CREATE TRIGGER refuse BEFORE UPDATE ON messages WHEN ${condition} BEGIN SELECT RAISE(ABORT, 'damaged'); END`;
+  const refused = `CREATE TRIGGER refuse BEFORE UPDATE ON ${table} WHEN ${condition} BEGIN SELECT RAISE(ABORT, 'damaged'); END`;
   await changeRows(dataFolder, refused);
   return () => changeRows(dataFolder, "DROP TRIGGER refuse");
 }
 
 /** With the code of a page whose checksum is wrong. */
-const raiseSql = (condition: string) => `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
+const raiseSql = (
+  condition: string,
+  table: string,
+) => `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
     AS $$ BEGIN RAISE EXCEPTION 'damaged' USING ERRCODE = 'XX001'; END $$;
-  CREATE TRIGGER refuse BEFORE UPDATE ON messages FOR EACH ROW WHEN (${condition}) EXECUTE FUNCTION refuse()`;
+  CREATE TRIGGER refuse BEFORE UPDATE ON ${table} FOR EACH ROW WHEN (${condition}) EXECUTE FUNCTION refuse()`;
 
 /** Runs a statement in a data folder's store. The SQL must work on both stores. */
 export async function changeRows(dataFolder: string, sql: string): Promise<void> {

@@ -12,11 +12,12 @@ import type { ShowPage, View, Visit } from "./visit.ts";
 interface Erasure {
   readonly id: string;
   readonly account_id?: string;
-  readonly status: "running" | "done";
+  readonly status: "running" | "incomplete" | "done";
   readonly digest: string;
   readonly salt: string;
   readonly erased: number;
   readonly redacted: number;
+  readonly passed_over?: number;
   readonly created_at: string;
   readonly completed_at?: string;
 }
@@ -89,7 +90,7 @@ async function showErasure(visit: Visit, which: string): Promise<View> {
     if (read.status === "done") done.abort();
   };
   const following = { everyMs: READ_EVERY_MS, until: done.signal };
-  const actions = erasure.status === "running" && keepUpdated(visit, read, following);
+  const actions = erasure.status !== "done" && keepUpdated(visit, read, following);
   return { title: "Erasure", actions, content };
 }
 
@@ -102,6 +103,7 @@ function erasureFacts(erasure: Erasure, accounts: readonly Account[]): HTMLEleme
       "Emails to several",
       counted(erasure.redacted, "no longer names the recipient", "no longer name the recipient"),
     ],
+    ["Not erased yet", leftOf(erasure)],
     ["Asked for", time(erasure.created_at)],
     ["Done", time(erasure.completed_at)],
     ["Id", id(erasure.id)],
@@ -112,4 +114,10 @@ function erasureFacts(erasure: Erasure, accounts: readonly Account[]): HTMLEleme
       "Not kept: the digest is the SHA-256 of the salt and the recipient. The list finds it by number or address.",
     ],
   ]);
+}
+
+/** Absent: nothing is left, as far as is known. */
+function leftOf({ passed_over: passedOver }: Erasure): Child {
+  if (passedOver === undefined) return undefined;
+  return `${counted(passedOver, "place", "places")} in the database that cannot be read or changed; tried again once an hour, and the log says why`;
 }

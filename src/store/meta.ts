@@ -13,6 +13,9 @@ export const OPENINGS = "openings";
 /** SQLite: up to which number the names of idempotency keys are in the index. */
 export const NAMES_TO = "key_names_to";
 
+/** Begins the name of how many times an erasure has passed over something; its id follows. */
+export const PASSED_OVER_OF = "passed_over ";
+
 export type MetaName =
   | SealedName
   /** See `AccessStore`. */
@@ -28,6 +31,7 @@ export type MetaName =
   | typeof MOVING
   /** How far this walk of the move has come. */
   | `${typeof MOVING}.${number}`
+  | `${typeof PASSED_OVER_OF}${string}`
   | typeof MOVED
   | typeof OPENINGS
   | typeof NAMES_TO;

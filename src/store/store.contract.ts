@@ -12,6 +12,7 @@ import { erasedSuppressionContract } from "./contract/erasures/erased-suppressio
 import { erasedWordsContract } from "./contract/erasures/erased-words.contract.ts";
 import { erasureContract } from "./contract/erasures/erasure.contract.ts";
 import { erasureBoundContract } from "./contract/erasures/erasure-bound.contract.ts";
+import { erasurePassedOverContract } from "./contract/erasures/erasure-passed-over.contract.ts";
 import { erasureStretchContract } from "./contract/erasures/erasure-stretches.contract.ts";
 import { eventFeedContract } from "./contract/event-feed.contract.ts";
 import { inboundContract } from "./contract/inbound/inbound.contract.ts";
@@ -181,6 +182,7 @@ const PARTS: { readonly [Part in keyof Store]?: Subjects } = {
 const DAMAGE: Subjects = {
   "a row that is damaged": damagedRowContract,
   "an old row that cannot be deleted": damagedUpkeepContract,
+  "a row that cannot be erased": erasurePassedOverContract,
 };
 
 export function storeContract(name: string, open: OpenStore): void {

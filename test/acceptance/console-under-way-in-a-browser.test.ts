@@ -209,11 +209,12 @@ test("an erasure is followed until it is done, also over an answer that is lost,
   const { page, complaints } = followed;
   const path = `/admin/v1/erasures/${made.id}`;
   const erasure = await admin(opened.service, `/erasures/${made.id}`);
-  let answer: "running" | "lost" | "done" = "running";
+  let answer: "running" | "lost" | "incomplete" | "done" = "running";
+  const left = () => (answer === "incomplete" ? { passed_over: 2 } : {});
   await page.route(`**${path}`, (route) =>
     answer === "lost"
       ? route.abort()
-      : route.fulfill({ json: { ...erasure, status: answer, erased: 3, redacted: 1 } }),
+      : route.fulfill({ json: { ...erasure, status: answer, erased: 3, redacted: 1, ...left() } }),
   );
   await withHeldClock(followed, "Erasure");
   await page.locator("dd", { hasText: "running" }).waitFor();
@@ -226,6 +227,8 @@ test("an erasure is followed until it is done, also over an answer that is lost,
   };
   await read("lost");
   await page.getByText(/^Updated .*, not since then: No answer/).waitFor();
+  await read("incomplete");
+  await page.locator("dd", { hasText: "2 places in the database" }).waitFor();
   await read("done");
   await page.locator("dd", { hasText: "done" }).waitFor();
   await page.getByText(/^Updated [\d:]+$/).waitFor();

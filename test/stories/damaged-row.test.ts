@@ -100,4 +100,28 @@ onBothStores(() => {
     expect(await receive()).toEqual([0, 0, 0, 0]);
     for (const message of messages) expect(await postrider.status(message)).toBe("delivered");
   });
+
+  test("an erasure of which a row cannot be erased says so, is not done, and is once it can be", async () => {
+    const optOut = { account_id: live.accountId, recipient: BAD };
+    await admin(postrider, "/opt-outs", optOut);
+    const { data: before } = await admin<{ data: unknown[] }>(
+      postrider,
+      `/opt-outs?account_id=${live.accountId}`,
+    );
+    expect(before).toMatchObject([optOut]);
+    const allow = await refuseChanges(postrider.dataFolder, "NEW.recipient LIKE 'erased:%'", "opt_outs");
+    const { id } = await admin<{ id: string }>(postrider, "/erasures", { recipient: BAD });
+    let shown: { readonly status?: string } = {};
+    const isShown = (status: string) => async () => {
+      shown = await admin<{ status: string }>(postrider, `/erasures/${id}`);
+      return shown.status === status;
+    };
+    await postrider.passUntil(isShown("incomplete"), 60_000);
+    expect(shown).toMatchObject({ passed_over: 1, erased: 0 });
+    expect(shown).not.toHaveProperty("completed_at");
+    expect(JSON.stringify(logged("upkeep failed"))).toContain(`erasure ${id}, a part of it put off`);
+    await allow();
+    await postrider.passUntil(isShown("done"), 2 * 60 * 60_000);
+    expect(shown).not.toHaveProperty("passed_over");
+  });
 });

@@ -95,13 +95,22 @@ const shown = Type.Object(
   {
     id: shownFields.id,
     account_id: Type.Optional(shownFields.account_id),
-    status: Type.String({ enum: ["running", "done"] }),
+    status: Type.String({
+      enum: ["running", "incomplete", "done"],
+      description: "`incomplete`: something could not be erased, see `passed_over`",
+    }),
     digest: Type.String({
       description: "Hex SHA-256 of `salt` and the recipient: all that is kept of the recipient",
     }),
     salt: Type.String(),
     erased: Type.Integer({ description: "Messages that were deleted" }),
     redacted: Type.Integer({ description: "Emails to several recipients that no longer name this one" }),
+    passed_over: Type.Optional(
+      Type.Integer({
+        description:
+          "At how many places something could not be erased, a damaged row for example. The rest is erased; these are tried again once an hour",
+      }),
+    ),
     created_at: shownFields.created_at,
     completed_at: Type.Optional(Type.String({ format: "date-time" })),
   },
@@ -174,12 +183,18 @@ function toResource(erasure: Erasure) {
   return {
     id: erasure.id,
     account_id: erasure.accountId,
-    status: erasure.completedAt === undefined ? "running" : "done",
+    status: statusOf(erasure),
     digest: erasure.digest,
     salt: erasure.salt,
     erased: erasure.erased,
     redacted: erasure.redacted,
+    passed_over: erasure.passedOver,
     created_at: toIso(erasure.createdAt),
     completed_at: shownTime(erasure.completedAt),
   };
+}
+
+function statusOf({ completedAt, passedOver }: Erasure): "running" | "incomplete" | "done" {
+  if (completedAt !== undefined) return "done";
+  return passedOver === undefined ? "running" : "incomplete";
 }

@@ -54,6 +54,7 @@ const BAD = [
   "rejected",
   "blacklisted",
   "wrong",
+  "incomplete",
 ];
 const UNSURE = [
   "sending",

@@ -25,6 +25,11 @@ export interface Erasure extends Omit<NewErasure, "recipient"> {
   readonly erased: number;
   /** How many emails to several recipients no longer name this one. */
   readonly redacted: number;
+  /**
+   * At how many places something could not be erased when it last came to its end: a row of a table mostly, which is damaged for example.
+   * Absent: at none, as far as is known. Then it is tried again after an hour, and is not completed before nothing is left.
+   */
+  readonly passedOver?: number;
 }
 
 /** Replaces the address; such a domain never exists (RFC 2606 §2). */

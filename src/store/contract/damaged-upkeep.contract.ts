@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Retention } from "../store.ts";
 import { untilPassed } from "./damaged-row.contract.ts";
+import { advanceAll } from "./erasures/erasure-passed-over.contract.ts";
 import { piece } from "./inbound/inbound.contract.ts";
 import { DAY, HOUR, inWorld, type OpenStore, type World } from "./world.contract.ts";
 
@@ -209,14 +210,3 @@ export function damagedUpkeepContract(open: OpenStore): void {
 }
 
 const THEIRS = "+14155550193";
-
-/** Goes on with erasures as long as there is something to do; resolves with what was put off. */
-async function advanceAll({ store, clock }: World): Promise<readonly string[]> {
-  const all: string[] = [];
-  for (let moved = 1; moved > 0; ) {
-    const { value, putOff } = await untilPassed(() => store.erasures.advance(clock.now, 10));
-    all.push(...putOff);
-    moved = value;
-  }
-  return all;
-}

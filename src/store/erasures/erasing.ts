@@ -2,19 +2,22 @@ import { errorText } from "../../core/error-text.ts";
 import { HOUR_MS } from "../../core/time/durations.ts";
 import { isOutage, RowPutOff } from "../outage.ts";
 import { createPutOffRows } from "../pass-over.ts";
-import type { ErasureRow } from "./erasure-work.ts";
+import type { ErasureRow, Stretch } from "./erasure-work.ts";
 
 /** How long an erasure of which something is left waits before it is tried again from there on. */
 const AGAIN_MS = HOUR_MS;
 
+/** After so many rows that failed, each further one makes the rest of its walk wait: the table as a whole may be at fault. */
+const MAX_PASSED = 1_000;
+
 /** Which walk an erasure has reached, and where that stands. */
-export type Place = Pick<ErasureRow, "walk" | "position">;
+type Place = Pick<ErasureRow, "walk" | "position">;
 
 interface Erasing {
   readonly now: number;
   /** About how many rows to examine. */
   readonly looks: number;
-  /** Goes a stretch further with the oldest erasure that does not wait, or completes it if all walks are over. */
+  /** Goes a stretch further with the oldest erasure that does not wait, or ends it if all walks are over. */
   erase(looks: number, parts: ErasingParts): Promise<Erased>;
 }
 
@@ -25,11 +28,24 @@ export interface ErasingParts {
   readonly take: (stored: ErasureRow) => TakenErasure;
 }
 
-interface TakenErasure {
+export interface TakenErasure {
   /** With the place from which to go on. */
   readonly row: ErasureRow;
-  /** Present if something before that place is left: then this stays the place that is stored, and the erasure is not completed. */
-  readonly kept?: Place;
+  /** Present if something before that place is left: then the erasure is not completed. */
+  readonly left?: Left;
+  /**
+   * To be called with the position behind a stretch before anything of it is changed or read that may fail; `undefined`: the walk is over
+   * then. A stretch of one row that fails is passed over up to there, and without a call the rest of the walk is.
+   */
+  readonly goesOnAt: (position: string | undefined) => void;
+}
+
+/** What an erasure has passed over. */
+export interface Left {
+  /** The first place at which something is left. It stays the one that is stored. */
+  readonly place: Place;
+  /** How many times something was passed over. */
+  readonly count: number;
 }
 
 /** What `Erasures.advance` did. */
@@ -40,40 +56,47 @@ export interface Erased {
 }
 
 interface Passing {
-  /** Where something is left. */
-  readonly kept: Place;
+  readonly left: Left;
   readonly at: Place;
 }
 
 /**
  * Makes a function that goes on with erasures, and passes over rows that cannot be erased: a stretch that fails is made shorter and shorter,
- * and then the rest of its walk is left for the next time. What is stored says so: the erasure stands where it failed, while this
+ * down to one row, which is then left for the next time. What is stored says so: the erasure stands where it failed first, while this
  * process goes on behind that, and an hour after the end begins again there. So no process completes it, of the previous version either,
  * and it keeps no other waiting.
  */
 export function createErasing(): (erasing: Erasing) => Promise<number> {
   const waits = createPutOffRows<string>();
   const passing = new Map<string, Passing>();
-  const takeUp = (stored: ErasureRow): TakenErasure => {
+  const takeUp = (stored: ErasureRow): Taken => {
     const passed = passing.get(stored.id);
-    if (passed && isSamePlace(passed.kept, stored))
-      return { row: { ...stored, ...passed.at }, kept: passed.kept };
+    if (passed && isSamePlace(passed.left.place, stored))
+      return { row: { ...stored, ...passed.at }, left: passed.left };
     // Another process may have erased what was left.
     passing.delete(stored.id);
     return { row: stored };
   };
-  const goOn = ({ row: { id }, kept }: TakenErasure, { moved, reached }: Erased, now: number) => {
-    if (!kept) return;
-    if (reached) passing.set(id, { kept, at: reached });
+  const goOn = ({ row: { id }, left }: Taken, { moved, reached }: Erased, now: number) => {
+    if (!left) return;
+    if (reached) passing.set(id, { left, at: reached });
     else if (moved > 0 && passing.delete(id)) waits.add(id, now + AGAIN_MS);
+  };
+  const pass = ({ row, left = { place: placeOf(row), count: 0 } }: Taken, behind: string | undefined) => {
+    const at = placeBehind(row, left.count < MAX_PASSED ? behind : undefined);
+    passing.set(row.id, { left: { ...left, count: left.count + 1 }, at });
   };
   return async ({ now, looks, erase }) => {
     const waiting = waits.ids(now);
     for (let most = looks; ; most = Math.ceil(most / 8)) {
-      let taken: TakenErasure | undefined;
+      let taken: Taken | undefined;
+      let behind: string | undefined;
+      const goesOnAt: TakenErasure["goesOnAt"] = (position) => {
+        behind = position;
+      };
       const take = (stored: ErasureRow) => {
         taken = takeUp(stored);
-        return taken;
+        return { ...taken, goesOnAt };
       };
       try {
         const erased = await erase(most, { waiting, take });
@@ -82,12 +105,18 @@ export function createErasing(): (erasing: Erasing) => Promise<number> {
       } catch (error) {
         if (isOutage(error) || !taken) throw error;
         if (most > 1) continue;
-        const { row, kept = placeOf(row) } = taken;
-        passing.set(row.id, { kept, at: { walk: row.walk + 1, position: "" } });
-        throw new RowPutOff(`erasure ${row.id}, a part of it put off: ${errorText(error)}`);
+        pass(taken, behind);
+        throw new RowPutOff(`erasure ${taken.row.id}, a part of it put off: ${errorText(error)}`);
       }
     }
   };
+}
+
+type Taken = Pick<TakenErasure, "row" | "left">;
+
+/** Where an erasure goes on once a walk has come to `next`; absent: to its end. */
+export function placeBehind({ walk }: Place, next: Stretch["next"]): Place {
+  return next === undefined ? { walk: walk + 1, position: "" } : { walk, position: next };
 }
 
 function placeOf({ walk, position }: Place): Place {

@@ -11,6 +11,7 @@ import { addressKey } from "../../core/suppressions/address-key.ts";
 import { uuidTime } from "../../core/uuid.ts";
 import { writingsOf } from "../address-spellings.ts";
 import { type TimelineRow, toTimelineEntry } from "../messages/message-rows.ts";
+import { PASSED_OVER_OF } from "../meta.ts";
 import type { ErasedForm } from "./erased-recipient.ts";
 
 /** What a walk of an erasure looks for. A walk goes through one table, or a few, in stretches. */
@@ -54,12 +55,18 @@ export interface ErasureRow {
   readonly last_id: string | null;
   /** PostgreSQL only: the last job that had been numbered. */
   readonly last_job?: number | null;
+  /** In lists: how many times something was passed over when the erasure last came to its end. */
+  readonly passed_over?: string | null;
 }
 
 /** The cursors at which the first page of a list begins. */
 export const BEFORE_ALL = { oldest: "", newest: "g" } as const satisfies Record<ListOrder, string>;
 
+/** SQL of `ErasureRow.passed_over`: a row of `meta`, since the record is also of programs that know of none. */
+export const PASSED_OVER = `(SELECT value FROM meta WHERE name = '${PASSED_OVER_OF}' || erasures.id) AS passed_over`;
+
 export function toErasure(row: ErasureRow): Erasure {
+  const passedOver = row.completed_at === null ? Number(row.passed_over ?? 0) : 0;
   return {
     id: row.id,
     ...(row.account_id !== null && { accountId: row.account_id }),
@@ -69,6 +76,7 @@ export function toErasure(row: ErasureRow): Erasure {
     ...(row.completed_at !== null && { completedAt: row.completed_at }),
     erased: row.erased,
     redacted: row.redacted,
+    ...(passedOver > 0 && { passedOver }),
   };
 }
 
@@ -101,6 +109,20 @@ function askedAt({ id, last_id: lastId, created_at: createdAt }: ErasureRow): nu
 export function readPosition(position: string): { readonly account?: number; readonly id: string } {
   const [account = "", id = ""] = position.split(" ");
   return account === "" ? { id } : { account: Number(account), id };
+}
+
+/**
+ * Makes a function that tells where a walk over messages goes on: after the message `last` of the account, or if it is absent in the next
+ * account, if there is one.
+ */
+export function createBehind(
+  account: number,
+  next: number | undefined,
+): (last: string | undefined) => string | undefined {
+  return (last) => {
+    if (last !== undefined) return `${account} ${last}`;
+    return next === undefined ? undefined : `${next} `;
+  };
 }
 
 /** How many looks erasing a message counts as: it takes some ten statements, while examining one is a step in an index. */

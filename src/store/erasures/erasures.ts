@@ -15,9 +15,9 @@ export interface Erasures {
   create(erasure: NewErasure): Promise<Erasure>;
   find(id: string): Promise<Erasure | undefined>;
   /**
-   * Continues the oldest unfinished erasure, over about `limit` rows. 1 if it did; 0 if there is none, or it has to wait. An
-   * erasure of which a row cannot be erased is not completed: it passes over what is left in that table, goes on in others, and begins
-   * again where it failed an hour later. For each such row the call rejects with `RowPutOff`.
+   * Continues the oldest unfinished erasure, over about `limit` rows. 1 if it did; 0 if there is none, or it has to wait. It passes over a
+   * row that cannot be erased, and the call rejects with `RowPutOff`. At its end such an erasure is not completed, has `passedOver`, and an
+   * hour later begins again where it failed first.
    */
   advance(now: number, limit: number): Promise<number>;
   /** In order of id. */

@@ -9,7 +9,7 @@ export function channelOf({ recipient }: ErasureTask): ChannelName {
   return recipient.startsWith("+") ? "sms" : "email";
 }
 
-/** The next messages of the account, whatever their recipients: `looks` + 1 at most. */
+/** The next messages of the account, whatever their recipients: `looks` at most. */
 export interface Ahead {
   readonly count: number;
   /** The highest id among them. */
@@ -30,7 +30,7 @@ export interface MessageStretch {
 export function messageStretch(task: ErasureTask, ahead: Ahead | undefined, looks: number): MessageStretch {
   const { recipient, createdAt } = task;
   const { count, last } = ahead ?? { count: 0, last: null };
-  const end = last !== null && count > looks ? last : undefined;
+  const end = last !== null && count === looks ? last : undefined;
   const latest = firstUuidAt(createdAt + 1);
   const upTo = end !== undefined && end < latest ? end : latest;
   return {

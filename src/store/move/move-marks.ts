@@ -1,10 +1,10 @@
-import { MOVED, MOVING, NAMES_TO, OPENINGS } from "../meta.ts";
+import { MOVED, MOVING, NAMES_TO, OPENINGS, PASSED_OVER_OF } from "../meta.ts";
 import { openDriver, type Driver as Source } from "../sqlite/database/driver.ts";
 import { readMeta, removeMeta, writeMeta } from "../sqlite/database/meta.ts";
 import { FILLER_ROWS } from "../sqlite/erasures/erase-free-pages.ts";
 
-/** Rows of `meta` that are not moved: the marks of the move, and what SQLite notes about its own tables. */
-export const ONE_SIDED = `(name LIKE '${MOVING}%' OR name IN ('${MOVED}', '${OPENINGS}', '${NAMES_TO}') OR ${FILLER_ROWS})`;
+/** Rows of `meta` that are not moved: the marks of the move, and what SQLite notes about its own tables, and of erasures, which begin again. */
+export const ONE_SIDED = `(name LIKE '${MOVING}%' OR name LIKE '${PASSED_OVER_OF}%' OR name IN ('${MOVED}', '${OPENINGS}', '${NAMES_TO}') OR ${FILLER_ROWS})`;
 
 /** Marks the database as moved; on disk before a service may start on the copy. */
 export function leaveBehind(source: Source, now: number): void {

@@ -1,3 +1,4 @@
+import { present } from "../../../core/present.ts";
 import { firstUuidAt } from "../../../core/uuid.ts";
 import { createIsNamed, inJson } from "../../erasures/erasure-work.ts";
 import type { Session, SqlValue } from "../database/driver.ts";
@@ -5,6 +6,7 @@ import { NIL_UUID } from "../database/nil-uuid.ts";
 import { findOwners } from "../inbound/load-inbound.ts";
 import { removeInbound } from "../inbound/prune-inbound.ts";
 import type { Walk } from "./erasures.ts";
+import { accountStretch, endOfStretch, OF_STRETCH } from "./stretch-end.ts";
 
 /** A table whose rows are deleted if they name the recipient. Its keys are ids that contain their time. */
 interface Sweep {
@@ -53,19 +55,20 @@ export const SWEEPS: readonly Walk[] = [
 ];
 
 function sweep({ table, type, test, needle, names, work, share = 1 }: Sweep): Walk {
-  const ends = `SELECT id FROM ${table} WHERE id > $1::${type} ORDER BY id OFFSET $2 LIMIT 1`;
   const where = `id > $1::${type} AND id <= $2::${type} AND ${test}`;
   const remove: typeof work = (session, rows, values) =>
     session.query(`DELETE FROM ${table} WHERE ${rows}`, values);
-  return async (session, { recipient, accountId, createdAt }, { position, looks }) => {
+  return async (session, { recipient, accountId, createdAt }, { position, looks, goesOnAt }) => {
     const latest = firstUuidAt(createdAt + 1);
     const from = position === "" ? NIL_UUID : position;
-    const [end] = await session.query<{ id: string }>(ends, [from, Math.ceil(looks * share)]);
-    const to = end !== undefined && end.id < latest ? end.id : latest;
+    const end = await endOfStretch(session, { table, type }, { after: from, rows: looks * share });
+    const to = end !== undefined && end < latest ? end : latest;
+    const next = to === latest ? undefined : to;
+    goesOnAt(next);
     const values = [from, to, needle?.(recipient) ?? recipient, accountId ?? null];
     if (names !== undefined) await removeNamed(session, { table, where, names }, { recipient, values });
     else await (work ?? remove)(session, where, values);
-    return to === latest ? {} : { next: to };
+    return present({ next });
   };
 }
 
@@ -85,18 +88,18 @@ async function removeNamed(
 }
 
 /** Deletes the recipient's counts, which are found by an index on the recipient. */
-export const eraseCounts: Walk = async (session, { recipient, accountId }) => {
-  const values = [recipient.toLowerCase(), accountId ?? null];
-  const ofAccount = "($2::text IS NULL OR a.id = $2)";
+export const eraseCounts: Walk = async (session, task, stretch) => {
+  const { from, to, ...rest } = await accountStretch(session, task, stretch);
+  const values = [task.recipient.toLowerCase(), task.accountId ?? null, from, to];
   await session.query(
-    `DELETE FROM sms_usage u USING accounts a WHERE u.account = a.number AND u.recipient = $1 AND ${ofAccount}`,
+    `DELETE FROM sms_usage u USING accounts a WHERE u.account = a.number AND u.recipient = $1 AND ${OF_STRETCH}`,
     values,
   );
   await session.query(
-    `DELETE FROM soft_bounces s USING accounts a WHERE s.account_id = a.id AND s.email = $1 AND ${ofAccount}`,
+    `DELETE FROM soft_bounces s USING accounts a WHERE s.account_id = a.id AND s.email = $1 AND ${OF_STRETCH}`,
     values,
   );
-  return {};
+  return rest;
 };
 
 /** Deletes waiting parts of messages from the recipient's handset. The number that they went to tells their account. */

@@ -4,6 +4,7 @@ import type { Progress } from "../../../core/messages/message.ts";
 import { isSettled } from "../../../core/messages/progress.ts";
 import { present } from "../../../core/present.ts";
 import {
+  createBehind,
   type ErasureTask,
   LOOKS_PER_MESSAGE,
   mayGoOn,
@@ -22,14 +23,17 @@ import { readSettings } from "../records/account-settings.ts";
 import type { Walk } from "./erasures.ts";
 
 /** Goes through the messages of one account after another, by the index that lists them. */
-export const eraseMessages: Walk = async (session, task, { position, looks, log }) => {
+export const eraseMessages: Walk = async (session, task, { position, looks, log, goesOnAt }) => {
   let { account = await nextAccount(session, task, undefined), id } = readPosition(position);
   for (let left = looks; account !== undefined; id = "") {
-    const { last, ...done } = await walkAccount(session, task, { account, after: id, looks: left, log });
-    if (last !== undefined) return { ...done, next: `${account} ${last}` };
-    account = task.accountId === undefined ? await nextAccount(session, task, account) : undefined;
+    const next = await nextAccount(session, task, account);
+    const behind = createBehind(account, next);
+    const goesOnAfter = (last: string | undefined) => goesOnAt(behind(last));
+    const part = { account, after: id, looks: left, log, goesOnAfter };
+    const { last, ...done } = await walkAccount(session, task, part);
     // Messages of two accounts would not be locked in order.
-    if (!mayGoOn(done, left)) return { ...done, ...(account !== undefined && { next: `${account} ` }) };
+    if (last !== undefined || !mayGoOn(done, left)) return { ...done, ...present({ next: behind(last) }) };
+    account = next;
     left -= done.looks;
   }
   return {};
@@ -52,18 +56,21 @@ interface Part {
   readonly after: string;
   readonly looks: number;
   readonly log: MessageLog;
+  /** To be called with the last message of the stretch; `undefined`: the account has no more. */
+  readonly goesOnAfter: (last: string | undefined) => void;
 }
 
 async function walkAccount(
   session: Session,
   task: ErasureTask,
-  { account, after, looks, log }: Part,
+  { account, after, looks, log, goesOnAfter }: Part,
 ): Promise<WalkedAccount> {
   const channel = channelOf(task);
   const from = after === "" ? NIL_UUID : after;
-  const [ahead] = await session.query<Ahead>(AHEAD, [account, channel, from, looks + 1]);
+  const [ahead] = await session.query<Ahead>(AHEAD, [account, channel, from, looks]);
   const stretch = messageStretch(task, ahead, looks);
   const most = Math.ceil(looks / LOOKS_PER_MESSAGE);
+  goesOnAfter(stretch.after([], most));
   const sql = channel === "sms" ? FIND_SMS : FIND_EMAIL;
   const values = [account, channel, from, stretch.upTo, stretch.needle, most, task.lastJob ?? null];
   const found = (await session.query<{ id: string }>(sql, values)).map(({ id }) => id);

@@ -1,17 +1,23 @@
+import { present } from "../../../core/present.ts";
 import { uuidTime } from "../../../core/uuid.ts";
 import { messageTo, scrubAnswer } from "../../erasures/erasure-work.ts";
 import type { Session } from "../database/driver.ts";
 import { NIL_UUID } from "../database/nil-uuid.ts";
 import type { Walk } from "./erasures.ts";
+import { endOfStretch } from "./stretch-end.ts";
 
 /**
  * Takes the number out of answers saved under idempotency keys. The answers stay: a repeat of the request must not send
  * again.
  */
-export const eraseAnswers: Walk = async (session, task, { position, looks }) => {
+export const eraseAnswers: Walk = async (session, task, { position, looks, goesOnAt }) => {
   const { recipient, accountId, createdAt } = task;
   if (!recipient.startsWith("+")) return {};
-  const rows = await session.query<AnswerRow>(READ, [position === "" ? NIL_UUID : position, looks]);
+  const after = position === "" ? NIL_UUID : position;
+  const through = { table: "idempotency_keys", key: "name", type: "uuid" } as const;
+  const next = await endOfStretch(session, through, { after, rows: looks });
+  goesOnAt(next);
+  const rows = await session.query<AnswerRow>(READ, [after, next ?? null]);
   const named = rows.flatMap((row) => {
     const id = messageTo(row.body, recipient);
     return id !== undefined && (uuidTime(id) ?? Number.POSITIVE_INFINITY) <= createdAt
@@ -29,8 +35,7 @@ export const eraseAnswers: Walk = async (session, task, { position, looks }) => 
     meant.map(({ taken_at }) => taken_at),
     meant.map(({ body }) => scrubAnswer(body, recipient)),
   ]);
-  const last = rows.at(-1)?.name;
-  return rows.length < looks || last === undefined ? {} : { next: last };
+  return present({ next });
 };
 
 interface AnswerRow {
@@ -39,7 +44,8 @@ interface AnswerRow {
   readonly taken_at: number;
 }
 
-const READ = "SELECT name, body, taken_at FROM idempotency_keys WHERE name > $1 ORDER BY name LIMIT $2";
+const READ = `SELECT name, body, taken_at FROM idempotency_keys
+  WHERE name > $1 AND ($2::uuid IS NULL OR name <= $2) ORDER BY name`;
 
 /** Leaves alone a key that has expired and been taken again meanwhile. */
 const UPDATE = `UPDATE idempotency_keys k SET body = t.body

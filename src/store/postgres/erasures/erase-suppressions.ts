@@ -1,8 +1,10 @@
 import { createWordScrubber } from "../../../core/messages/erasure.ts";
+import { present } from "../../../core/present.ts";
 import { type SuppressionRow, toErasedSuppression } from "../../erasures/erasure-work.ts";
 import { addSuppressions } from "../suppressions/suppression-rows.ts";
 import type { ErasedNames } from "./erased-names.ts";
 import type { Walk } from "./erasures.ts";
+import { accountStretch, endOfStretch, OF_STRETCH } from "./stretch-end.ts";
 
 /** Erases the recipient from suppressions and opt-outs, which stay in force. */
 export function createSuppressionErasures(erasedNames: ErasedNames): readonly Walk[] {
@@ -11,32 +13,32 @@ export function createSuppressionErasures(erasedNames: ErasedNames): readonly Wa
 
 /** An account has at most one suppression of the recipient. */
 function createSuppressionErasure(erasedNames: ErasedNames): Walk {
-  return async (session, task) => {
+  return async (session, task, stretch) => {
     await erasedNames.lockLists(session);
-    const values = [task.recipient.toLowerCase(), task.accountId ?? null];
+    const { from, to, ...rest } = await accountStretch(session, task, stretch);
+    const values = [task.recipient.toLowerCase(), task.accountId ?? null, from, to];
     const rows = await session.query<SuppressionRow>(TAKE_SUPPRESSIONS, values);
-    if (rows.length === 0) return {};
+    if (rows.length === 0) return rest;
     const toErased = await erasedNames.needForm(session);
     // If an import has brought the erased form already, the entry that lasts longer stays.
     const erased = rows.map((row) => toErasedSuppression(row, task, toErased));
     await addSuppressions(session, erased, undefined);
-    return {};
+    return rest;
   };
 }
 
 const TAKE_SUPPRESSIONS = `DELETE FROM suppressions s USING accounts a
-  WHERE s.account_id = a.id AND s.email = $1 AND ($2::text IS NULL OR a.id = $2)
+  WHERE s.account_id = a.id AND s.email = $1 AND ${OF_STRETCH}
   RETURNING s.id, s.account_id, s.reason, s.source, s.expires_at, s.created_at`;
 
 /** Scans the table in stretches: no index finds opt-outs by number alone. */
 function createOptOutErasure(erasedNames: ErasedNames): Walk {
-  return async (session, { recipient, accountId }, { position, looks }) => {
+  return async (session, { recipient, accountId }, { position, looks, goesOnAt }) => {
     await erasedNames.lockLists(session);
-    const [end] = await session.query<{ id: string }>(
-      "SELECT id FROM opt_outs WHERE id > $1 ORDER BY id OFFSET $2 LIMIT 1",
-      [position, looks],
-    );
-    const values = [position, end?.id ?? null, recipient, accountId ?? null];
+    const through = { table: "opt_outs", type: "text" } as const;
+    const next = await endOfStretch(session, through, { after: position, rows: looks });
+    goesOnAt(next);
+    const values = [position, next ?? null, recipient, accountId ?? null];
     const rows = await session.query<{ id: string; reason: string }>(FIND_OPT_OUTS, values);
     if (rows.length > 0) {
       const erased = (await erasedNames.needForm(session))(recipient);
@@ -45,7 +47,7 @@ function createOptOutErasure(erasedNames: ErasedNames): Walk {
       await session.query(DROP_TWINS, [ids, erased]);
       await session.query(RENAME, [ids, rows.map(({ reason }) => scrub(reason)), erased]);
     }
-    return end === undefined ? {} : { next: end.id };
+    return present({ next });
   };
 }
 

@@ -1,15 +1,25 @@
 import type { ListOrder } from "../../../core/lists/list-order.ts";
-import { createErasing, type Erased, type ErasingParts } from "../../erasures/erasing.ts";
+import {
+  createErasing,
+  type Erased,
+  type ErasingParts,
+  type Left,
+  placeBehind,
+  type TakenErasure,
+} from "../../erasures/erasing.ts";
 import {
   BEFORE_ALL,
   currentWalk,
   type ErasureRow,
   type ErasureTask,
+  PASSED_OVER,
   type Stretch,
   toErasure,
 } from "../../erasures/erasure-work.ts";
+import { PASSED_OVER_OF } from "../../meta.ts";
 import type { Erasures } from "../../store.ts";
 import type { Session } from "../database/driver.ts";
+import { removeMeta, writeMeta } from "../database/meta.ts";
 import type { MessageChanges, MessageLog } from "../messages/message-log.ts";
 import { eraseCounts, eraseParts, SWEEPS } from "./erase-leftovers.ts";
 import { eraseMessages } from "./erase-messages.ts";
@@ -19,7 +29,7 @@ import { createSuppressionErasures } from "./erase-suppressions.ts";
 import type { ErasedNames } from "./erased-names.ts";
 
 /** Where a stretch begins, and about how many rows it may examine. */
-interface From {
+export interface From extends Pick<TakenErasure, "goesOnAt"> {
   /** "" at the start. */
   readonly position: string;
   readonly looks: number;
@@ -39,14 +49,16 @@ export function createErasures(session: Session, parts: EraseParts): Erasures {
       return { id, ...(accountId !== undefined && { accountId }), salt, digest, createdAt, ...nothing };
     },
     advance: createAdvance(session, parts),
-    find: async (id) => (await select("SELECT * FROM erasures WHERE id = $1", [id]))[0],
+    find: async (id) => (await select(`${SELECT} WHERE id = $1`, [id]))[0],
     list: ({ order = "oldest", after = BEFORE_ALL[order], limit }) => select(LISTS[order], [after, limit]),
   };
 }
 
+const SELECT = `SELECT *, ${PASSED_OVER} FROM erasures`;
+
 const LISTS = {
-  oldest: "SELECT * FROM erasures WHERE id > $1 ORDER BY id LIMIT $2",
-  newest: "SELECT * FROM erasures WHERE id < $1 ORDER BY id DESC LIMIT $2",
+  oldest: `${SELECT} WHERE id > $1 ORDER BY id LIMIT $2`,
+  newest: `${SELECT} WHERE id < $1 ORDER BY id DESC LIMIT $2`,
 } as const satisfies Record<ListOrder, string>;
 
 /** The highest id of all that an erasure leaves if it is newer. */
@@ -103,18 +115,28 @@ async function eraseOn(
 ): Promise<Erased> {
   const [stored] = await session.query<ErasureRow>(UNDER_WAY, [waiting]);
   if (!stored) return { moved: 0 };
-  const { row, kept } = take(stored);
+  const { row, left, goesOnAt } = take(stored);
   const current = currentWalk(row, walks);
   if (!current) {
-    if (!kept) await session.query(COMPLETE, [now, row.id]);
+    await end(session, row.id, { now, left });
     return { moved: 1 };
   }
-  const stretch = await current.walk(session, current.task, { position: row.position, looks, log });
-  const { next, isBlocked, erased = 0, redacted = 0 } = stretch;
-  const reached = { walk: next === undefined ? row.walk + 1 : row.walk, position: next ?? "" };
-  const { walk, position } = kept ?? reached;
+  const from = { position: row.position, looks, log, goesOnAt };
+  const { next, isBlocked, erased = 0, redacted = 0 } = await current.walk(session, current.task, from);
+  const reached = placeBehind(row, next);
+  const { walk, position } = left?.place ?? reached;
   await session.query(ADVANCE, [walk, position, erased, redacted, row.id]);
   return { moved: isBlocked ? 0 : 1, reached };
+}
+
+async function end(
+  session: Session,
+  id: string,
+  { now, left }: { readonly now: number; readonly left: Left | undefined },
+): Promise<void> {
+  if (left) return writeMeta(session, `${PASSED_OVER_OF}${id}`, String(left.count));
+  await session.query(COMPLETE, [now, id]);
+  await removeMeta(session, `${PASSED_OVER_OF}${id}`);
 }
 
 const COMPLETE = "UPDATE erasures SET completed_at = $1, recipient = NULL WHERE id = $2";

@@ -1,6 +1,8 @@
 import { type ErasureTask, LOOKS_PER_MESSAGE, type Stretch } from "../../erasures/erasure-work.ts";
 import type { Database } from "../database/database.ts";
 import type { AccountCache } from "../records/account-cache.ts";
+import type { From } from "./erasures.ts";
+import { createStretchEnd } from "./stretch-end.ts";
 
 /** The accounts that one stretch looks in: those numbered above `from`, up to `to`. */
 interface AccountStretch extends Pick<Stretch, "next"> {
@@ -18,17 +20,17 @@ export const OF_STRETCH = "number > ?2 AND number <= ?3";
 export function createAccountStretches(
   db: Database,
   accounts: AccountCache,
-): (task: ErasureTask, position: string, looks: number) => AccountStretch {
-  const ends = db.prepare<{ number: number }>(
-    "SELECT number FROM accounts WHERE number > ? ORDER BY number LIMIT 1 OFFSET ?",
-  );
-  return ({ accountId }, position, looks) => {
+): (task: ErasureTask, from: From) => AccountStretch {
+  const endOf = createStretchEnd<number>(db, { table: "accounts", key: "number" });
+  return ({ accountId }, { position, looks, goesOnAt }) => {
     if (accountId !== undefined) {
       const number = accounts.byId(accountId)?.number ?? 0;
       return { from: number - 1, to: number };
     }
     const from = Number(position);
-    const end = ends.get(from, Math.ceil(looks / LOOKS_PER_MESSAGE))?.number;
-    return end === undefined ? { from, to: Number.MAX_SAFE_INTEGER } : { from, to: end, next: String(end) };
+    const end = endOf(from, looks / LOOKS_PER_MESSAGE);
+    if (end === undefined) return { from, to: Number.MAX_SAFE_INTEGER };
+    goesOnAt(String(end));
+    return { from, to: end, next: String(end) };
   };
 }

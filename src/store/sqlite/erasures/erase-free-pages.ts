@@ -26,12 +26,13 @@ export function createFreePageErasure(db: Database): Walk {
   /** A value that fills this many pages. Each page of a long value begins with the number of the next one, in 4 octets. */
   const filler = (pages: number) => " ".repeat(pages * ((size.get()?.page_size ?? 0) - 4));
 
-  return (_task, position) => {
+  return (_task, { position, goesOnAt }) => {
     if (position === GIVE_BACK) return giveBack.run() < MAX_ROWS ? {} : { next: GIVE_BACK };
     // No more pages than were free at first, since more may be freed meanwhile.
     const left = position === "" ? freePages() : Number(position);
     const pages = Math.min(left, freePages(), MAX_PAGES);
     if (pages <= 0) return { next: GIVE_BACK };
+    goesOnAt(GIVE_BACK);
     take.run(`room ${left}`, filler(pages));
     return { next: String(left - pages) };
   };

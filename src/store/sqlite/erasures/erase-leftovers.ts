@@ -1,3 +1,4 @@
+import { present } from "../../../core/present.ts";
 import { firstUuidAt } from "../../../core/uuid.ts";
 import { createIsNamed, inJson } from "../../erasures/erasure-work.ts";
 import { cameOver, type PlaceRow } from "../../inbound/inbound-parts.ts";
@@ -6,6 +7,7 @@ import { createOwners } from "../inbound/inbound.ts";
 import type { AccountCache } from "../records/account-cache.ts";
 import { createAccountStretches, OF_STRETCH } from "./account-stretches.ts";
 import type { Walk } from "./erasures.ts";
+import { createStretchEnd } from "./stretch-end.ts";
 
 /** A table whose rows are deleted if they name the recipient. */
 interface Sweep {
@@ -79,22 +81,22 @@ export function createSweeps(db: Database, accounts: AccountCache): readonly Wal
 
 function createSweep(db: Database, sweep: Sweep): Walk {
   const { table, key, isTimed, test, needle, names, work, share = 1 } = sweep;
-  const ends = db.prepare<{ key: string | number }>(
-    `SELECT ${key} AS key FROM ${table} WHERE ${key} > ? ORDER BY ${key} LIMIT 1 OFFSET ?`,
-  );
+  const endOf = createStretchEnd<string | number>(db, { table, key });
   const where = `${key} > ?1 AND ${key} <= ?2 AND ${test}`;
   const statements = (work?.(where) ?? [`DELETE FROM ${table} WHERE ${where}`]).map((sql) => db.prepare(sql));
   const removeNamed = names === undefined ? undefined : createNamedRemoval(db, { table, key, where, names });
-  return ({ recipient, accountId, createdAt }, position, looks) => {
+  return ({ recipient, accountId, createdAt }, { position, looks, goesOnAt }) => {
     const latest = isTimed ? firstUuidAt(createdAt + 1) : Number.MAX_SAFE_INTEGER;
     const from = isTimed ? position : Number(position);
-    const end = ends.get(from, Math.ceil(looks * share))?.key ?? latest;
+    const end = endOf(from, looks * share) ?? latest;
     const to = end < latest ? end : latest;
+    const next = to === latest ? undefined : String(to);
+    goesOnAt(next);
     const selected = [from, to, needle?.(recipient) ?? recipient, accountId ?? null];
     const values = isTimed ? selected : [...selected, createdAt];
     if (removeNamed) removeNamed(recipient, values);
     else for (const statement of statements) statement.run(...values);
-    return to === latest ? {} : { next: String(to) };
+    return present({ next });
   };
 }
 
@@ -119,8 +121,8 @@ function createCounts(db: Database, accounts: AccountCache): Walk {
     `DELETE FROM soft_bounces WHERE email = ?1 AND account_id IN (SELECT id FROM accounts WHERE ${OF_STRETCH})`,
   ].map((sql) => db.prepare(sql));
   const stretchOf = createAccountStretches(db, accounts);
-  return (task, position, looks) => {
-    const { from, to, ...rest } = stretchOf(task, position, looks);
+  return (task, stretch) => {
+    const { from, to, ...rest } = stretchOf(task, stretch);
     for (const statement of statements) statement.run(task.recipient.toLowerCase(), from, to);
     return rest;
   };

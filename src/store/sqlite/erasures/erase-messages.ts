@@ -6,6 +6,7 @@ import { isOpen } from "../../../core/messages/part.ts";
 import { isSettled } from "../../../core/messages/progress.ts";
 import { present } from "../../../core/present.ts";
 import {
+  createBehind,
   type ErasureTask,
   LOOKS_PER_MESSAGE,
   mayGoOn,
@@ -51,13 +52,15 @@ export function createMessageErasure(db: Database, parts: EraseMessageParts): Wa
   const nextOf = ({ accountId }: ErasureTask, account: number) =>
     accountId === undefined ? nextAccount.get(account)?.number : undefined;
 
-  return (task, position, looks) => {
+  return (task, { position, looks, goesOnAt }) => {
     let { account = firstOf(task), id } = readPosition(position);
     for (let left = looks; account !== undefined; id = "") {
-      const { last, ...done } = walk(task, { account, after: id, looks: left });
-      if (last !== undefined) return { ...done, next: `${account} ${last}` };
-      account = nextOf(task, account);
-      if (!mayGoOn(done, left)) return { ...done, ...(account !== undefined && { next: `${account} ` }) };
+      const next = nextOf(task, account);
+      const behind = createBehind(account, next);
+      const goesOnAfter = (last: string | undefined) => goesOnAt(behind(last));
+      const { last, ...done } = walk(task, { account, after: id, looks: left, goesOnAfter });
+      if (last !== undefined || !mayGoOn(done, left)) return { ...done, ...present({ next: behind(last) }) };
+      account = next;
       left -= done.looks;
     }
     return {};
@@ -68,6 +71,8 @@ interface Part {
   readonly account: number;
   readonly after: string;
   readonly looks: number;
+  /** To be called with the last message of the stretch; `undefined`: the account has no more. */
+  readonly goesOnAfter: (last: string | undefined) => void;
 }
 
 function createAccountWalk(
@@ -87,10 +92,11 @@ function createAccountWalk(
   );
   const forget = createForget(db, parts);
 
-  return (task, { account, after, looks }) => {
+  return (task, { account, after, looks, goesOnAfter }) => {
     const channel = channelOf(task);
-    const stretch = messageStretch(task, ahead.get(account, channel, after, looks + 1), looks);
+    const stretch = messageStretch(task, ahead.get(account, channel, after, looks), looks);
     const most = Math.min(Math.ceil(looks / LOOKS_PER_MESSAGE), MAX_ERASED);
+    goesOnAfter(stretch.after([], most));
     const find = channel === "sms" ? sms : email;
     const found = find.all(account, channel, after, stretch.upTo, stretch.needle, most);
     const counts = { erased: 0, redacted: 0, looks: stretch.looks };

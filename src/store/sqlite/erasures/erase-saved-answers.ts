@@ -1,17 +1,20 @@
+import { present } from "../../../core/present.ts";
 import { uuidTime } from "../../../core/uuid.ts";
 import { type ErasureTask, messageTo, scrubAnswer } from "../../erasures/erasure-work.ts";
 import type { Database } from "../database/database.ts";
 import { type SavedBody, toSavedBody, toSavedText } from "../intake/idempotency-keys.ts";
 import type { AccountCache } from "../records/account-cache.ts";
 import type { Walk } from "./erasures.ts";
+import { createStretchEnd } from "./stretch-end.ts";
 
 /**
  * Takes the number out of answers saved under idempotency keys. The answers stay: a repeat of the request must not send
  * again.
  */
 export function createAnswerErasure(db: Database, accounts: AccountCache): Walk {
+  const endOf = createStretchEnd<number>(db, { table: "idempotency_keys", key: "number" });
   const rows = db.prepare<{ number: number; body: SavedBody }>(
-    "SELECT number, body FROM idempotency_keys WHERE number > ? ORDER BY number LIMIT ?",
+    "SELECT number, body FROM idempotency_keys WHERE number > ? AND number <= ? ORDER BY number",
   );
   const update = db.prepare("UPDATE idempotency_keys SET body = ? WHERE number = ?");
   const accountOf = db.prepare<{ account: number }>("SELECT account FROM messages WHERE id = ?");
@@ -25,14 +28,16 @@ export function createAnswerErasure(db: Database, accounts: AccountCache): Walk 
     return !message || message.account === accounts.byId(accountId)?.number;
   };
 
-  return (task, position, looks) => {
+  return (task, { position, looks, goesOnAt }) => {
     if (!task.recipient.startsWith("+")) return {};
-    const found = rows.all(Number(position), looks);
-    for (const { number, body } of found) {
+    const end = endOf(Number(position), looks);
+    const next = end === undefined ? undefined : String(end);
+    goesOnAt(next);
+    for (const { number, body } of rows.all(Number(position), end ?? Number.MAX_SAFE_INTEGER)) {
       const text = toSavedText(body);
       if (!isMeant(task, text)) continue;
       update.run(toSavedBody(scrubAnswer(text, task.recipient)), number);
     }
-    return found.length < looks ? {} : { next: String(found.at(-1)?.number) };
+    return present({ next });
   };
 }

@@ -1,4 +1,5 @@
 import { createWordScrubber } from "../../../core/messages/erasure.ts";
+import { present } from "../../../core/present.ts";
 import { type ErasureTask, type SuppressionRow, toErasedSuppression } from "../../erasures/erasure-work.ts";
 import type { Database } from "../database/database.ts";
 import type { AccountCache } from "../records/account-cache.ts";
@@ -6,6 +7,7 @@ import type { SuppressionList } from "../suppressions/suppression-list.ts";
 import { createAccountStretches, OF_STRETCH } from "./account-stretches.ts";
 import type { ErasedNames } from "./erased-names.ts";
 import type { Walk } from "./erasures.ts";
+import { createStretchEnd } from "./stretch-end.ts";
 
 export interface EraseSuppressionParts {
   readonly accounts: AccountCache;
@@ -27,8 +29,8 @@ function createSuppressionErasure(db: Database, parts: EraseSuppressionParts): W
      WHERE email = ?1 AND account_id IN (SELECT id FROM accounts WHERE ${OF_STRETCH})`,
   );
   const remove = db.prepare("DELETE FROM suppressions WHERE id = ?");
-  return (task, position, looks) => {
-    const { from, to, ...rest } = stretchOf(task, position, looks);
+  return (task, stretch) => {
+    const { from, to, ...rest } = stretchOf(task, stretch);
     for (const row of find.all(task.recipient.toLowerCase(), from, to)) {
       remove.run(row.id);
       // If an import has brought the erased form already, the entry that lasts longer stays.
@@ -45,22 +47,21 @@ interface OptOutRow {
 
 /** Scans the table in stretches: no index finds opt-outs by number alone. */
 function createOptOutErasure(db: Database, { erasedNames }: EraseSuppressionParts): Walk {
-  const ends = db.prepare<{ id: string }>(
-    "SELECT id FROM opt_outs WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?",
-  );
+  const endOf = createStretchEnd<string>(db, { table: "opt_outs", key: "id" });
   const find = db.prepare<OptOutRow>(
     `SELECT id, reason FROM opt_outs
      WHERE id > ?1 AND (?2 IS NULL OR id <= ?2) AND recipient = ?3 AND (?4 IS NULL OR account_id = ?4)`,
   );
   const update = db.prepare("UPDATE OR IGNORE opt_outs SET recipient = ?, reason = ? WHERE id = ?");
   const remove = db.prepare("DELETE FROM opt_outs WHERE id = ?");
-  return ({ recipient, accountId }: ErasureTask, position, looks) => {
-    const end = ends.get(position, looks)?.id;
+  return ({ recipient, accountId }: ErasureTask, { position, looks, goesOnAt }) => {
+    const next = endOf(position, looks);
+    goesOnAt(next);
     const scrub = createWordScrubber(recipient);
-    for (const { id, reason } of find.all(position, end ?? null, recipient, accountId ?? null)) {
+    for (const { id, reason } of find.all(position, next ?? null, recipient, accountId ?? null)) {
       // If nothing was updated, the same opt-out is there already in its erased form.
       if (update.run(erasedNames.needForm()(recipient), scrub(reason), id) === 0) remove.run(id);
     }
-    return end === undefined ? {} : { next: end };
+    return present({ next });
   };
 }

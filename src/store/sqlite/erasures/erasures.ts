@@ -1,16 +1,26 @@
 import type { ListOrder } from "../../../core/lists/list-order.ts";
-import { createErasing, type Erased, type ErasingParts } from "../../erasures/erasing.ts";
+import {
+  createErasing,
+  type Erased,
+  type ErasingParts,
+  type Left,
+  placeBehind,
+  type TakenErasure,
+} from "../../erasures/erasing.ts";
 import {
   BEFORE_ALL,
   currentWalk,
   type ErasureRow,
   type ErasureTask,
+  PASSED_OVER,
   type Stretch,
   toErasure,
 } from "../../erasures/erasure-work.ts";
+import { PASSED_OVER_OF } from "../../meta.ts";
 import type { Erasures } from "../../store.ts";
 import type { Database } from "../database/database.ts";
 import { emptyWal } from "../database/empty-wal.ts";
+import { removeMeta, writeMeta } from "../database/meta.ts";
 import { createFreePageErasure } from "./erase-free-pages.ts";
 import { createSweeps } from "./erase-leftovers.ts";
 import { createMessageErasure, type EraseMessageParts } from "./erase-messages.ts";
@@ -18,21 +28,26 @@ import { createParkedErasure } from "./erase-parked.ts";
 import { createAnswerErasure } from "./erase-saved-answers.ts";
 import { createSuppressionErasures, type EraseSuppressionParts } from "./erase-suppressions.ts";
 
-/**
- * Takes an erasure one stretch further through one table, or a few: from `position` ("" at the start), over about `looks` rows,
- * inside a transaction.
- */
-export type Walk = (task: ErasureTask, position: string, looks: number) => Stretch;
+/** Where a stretch begins, and about how many rows it may examine. */
+export interface From extends Pick<TakenErasure, "goesOnAt"> {
+  /** "" at the start. */
+  readonly position: string;
+  readonly looks: number;
+}
+
+/** Takes an erasure one stretch further through one table, or a few, inside a transaction. */
+export type Walk = (task: ErasureTask, from: From) => Stretch;
 
 export function createErasures(db: Database, parts: EraseParts): Erasures {
   const insert = db.prepare(
     `INSERT INTO erasures (id, account_id, recipient, salt, digest, created_at, last_id)
      VALUES (?, ?, ?, ?, ?, ?, (${LAST_ID}))`,
   );
-  const find = db.prepare<ErasureRow>("SELECT * FROM erasures WHERE id = ?");
+  const select = `SELECT *, ${PASSED_OVER} FROM erasures`;
+  const find = db.prepare<ErasureRow>(`${select} WHERE id = ?`);
   const lists = {
-    oldest: db.prepare<ErasureRow>("SELECT * FROM erasures WHERE id > ? ORDER BY id LIMIT ?"),
-    newest: db.prepare<ErasureRow>("SELECT * FROM erasures WHERE id < ? ORDER BY id DESC LIMIT ?"),
+    oldest: db.prepare<ErasureRow>(`${select} WHERE id > ? ORDER BY id LIMIT ?`),
+    newest: db.prepare<ErasureRow>(`${select} WHERE id < ? ORDER BY id DESC LIMIT ?`),
   } as const satisfies Record<ListOrder, unknown>;
   return {
     create: ({ id, accountId, recipient, salt, digest, createdAt }) =>
@@ -96,19 +111,27 @@ function createStretches(db: Database, walks: readonly Walk[]) {
     "UPDATE erasures SET walk = ?, position = ?, erased = erased + ?, redacted = redacted + ? WHERE id = ?",
   );
   const complete = db.prepare("UPDATE erasures SET completed_at = ?, recipient = NULL WHERE id = ?");
+  const end = (id: string, now: number, left: Left | undefined) => {
+    if (left) writeMeta(db, `${PASSED_OVER_OF}${id}`, String(left.count));
+    else {
+      complete.run(now, id);
+      removeMeta(db, `${PASSED_OVER_OF}${id}`);
+    }
+  };
 
   const erase = (now: number, looks: number, { waiting, take }: ErasingParts): Erased => {
     const stored = underWay.get(JSON.stringify(waiting));
     if (!stored) return { moved: 0 };
-    const { row, kept } = take(stored);
+    const { row, left, goesOnAt } = take(stored);
     const current = currentWalk(row, walks);
     if (!current) {
-      if (!kept) complete.run(now, row.id);
+      end(row.id, now, left);
       return { moved: 1 };
     }
-    const { next, isBlocked, erased = 0, redacted = 0 } = current.walk(current.task, row.position, looks);
-    const reached = { walk: next === undefined ? row.walk + 1 : row.walk, position: next ?? "" };
-    const { walk, position } = kept ?? reached;
+    const from = { position: row.position, looks, goesOnAt };
+    const { next, isBlocked, erased = 0, redacted = 0 } = current.walk(current.task, from);
+    const reached = placeBehind(row, next);
+    const { walk, position } = left?.place ?? reached;
     advance.run(walk, position, erased, redacted, row.id);
     return { moved: isBlocked ? 0 : 1, reached };
   };
