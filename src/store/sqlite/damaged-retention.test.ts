@@ -4,9 +4,10 @@ import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { folderUntilTheEnd } from "../../../test/temp-folder.ts";
 import { untilPassed } from "../contract/damaged-row.contract.ts";
-import { piece } from "../contract/inbound/inbound.contract.ts";
+import { HANDSET, piece } from "../contract/inbound/inbound.contract.ts";
 import { createWorld, DAY, HOUR } from "../contract/world.contract.ts";
 import type { Retention } from "../store.ts";
+import { openDriver } from "./database/driver.ts";
 import { inFolder, openWithDriver } from "./sqlite-world.contract.ts";
 
 const ROWS = 150;
@@ -174,6 +175,38 @@ test("a body is wiped once its messages are final though nothing behind a damage
     expect(left()).toHaveLength(0);
     await store.close();
   }));
+
+/** So many of the newest rows are on the last pages. */
+const NEWEST = 20;
+
+/** What an erasure goes through: tables, and an index that is its way through one. */
+const WALKED = ["messages", "messages_of_account", "inbound_messages"];
+
+test.each(WALKED)("what is somebody's is erased behind a damaged page of %s", (damaged) =>
+  inFolder(async (folder) => {
+    const path = join(folder, "p.db");
+    const now = await copyFilled(path);
+    const root = await rootOf(path, damaged);
+    const whole = openDriver(path);
+    const newest = ["messages WHERE recipient =", "inbound_messages WHERE sender ="].map((rows) => {
+      const sql = `SELECT id FROM ${rows} '${HANDSET}' ORDER BY id DESC LIMIT ${NEWEST}`;
+      const ids = whole.prepare<{ id: string }>(sql).all();
+      return ids.map(({ id }) => `SELECT id FROM ${rows.split(" ")[0]} WHERE id = '${id}'`);
+    });
+    whole.close();
+    damage(path, { root });
+    const { store, driver } = await openWithDriver(path);
+    const asked = { id: (await createWorld(store)).id(), salt: "s", digest: "d", createdAt: now };
+    await store.erasures.create({ ...asked, recipient: HANDSET });
+    const advance = () => untilPassed(() => store.erasures.advance(now + HOUR, 50));
+    while ((await advance()).value > 0);
+    expect((await store.erasures.find(asked.id))?.passedOver).toBeGreaterThan(0);
+    // What is erased makes room, and that of a page next to the damaged one cannot be given back.
+    for (const rows of newest)
+      expect(rows.filter((sql) => driver.prepare(sql).get() !== undefined).length).toBeLessThan(NEWEST);
+    await store.close();
+  }),
+);
 
 async function rootOf(path: string, table: string): Promise<number> {
   const { store, driver } = await openWithDriver(path);

@@ -70,7 +70,26 @@ export function createUnreadableRows<Key extends number | string>(
   };
 }
 
-function findGap<Key>(keys: Keys<Key>, { after, steps, next }: Unread<Key>) {
+/**
+ * Reads, and if a page that is met is damaged, calls `pass` with the lowest key behind which rows can be read again, before it throws.
+ *
+ * @param next see `Unread`
+ */
+export function readOrPass<Key, Result>(
+  read: () => Result,
+  { keys, after, next }: Pick<Unread<Key>, "after" | "next"> & { readonly keys: Keys<Key> },
+  pass: (to: Key) => void,
+): Result {
+  try {
+    return read();
+  } catch (error) {
+    const gap = isDamage(error) ? findGap(keys, { after, steps: 1, next }) : undefined;
+    if (gap) pass(gap.to);
+    throw error;
+  }
+}
+
+function findGap<Key>(keys: Keys<Key>, { after, steps, next }: Omit<Unread<Key>, "now">) {
   const isReadable = (from: bigint): boolean => nextOr(() => next(keys.fromInteger(from))) !== UNREADABLE;
   let from = after;
   for (let step = 0; step < steps; step++) {

@@ -1,6 +1,7 @@
 import { type ErasureTask, LOOKS_PER_MESSAGE, type Stretch } from "../../erasures/erasure-work.ts";
 import type { Database } from "../database/database.ts";
 import type { AccountCache } from "../records/account-cache.ts";
+import { NUMBERS } from "../unreadable-rows.ts";
 import type { From } from "./erasures.ts";
 import { createStretchEnd } from "./stretch-end.ts";
 
@@ -21,16 +22,15 @@ export function createAccountStretches(
   db: Database,
   accounts: AccountCache,
 ): (task: ErasureTask, from: From) => AccountStretch {
-  const endOf = createStretchEnd<number>(db, { table: "accounts", key: "number" });
+  const endOf = createStretchEnd<number>(db, { table: "accounts", key: "number", keys: NUMBERS });
   return ({ accountId }, { position, looks, goesOnAt }) => {
     if (accountId !== undefined) {
       const number = accounts.byId(accountId)?.number ?? 0;
       return { from: number - 1, to: number };
     }
     const from = Number(position);
-    const end = endOf(from, looks / LOOKS_PER_MESSAGE);
+    const end = endOf({ after: from, rows: looks / LOOKS_PER_MESSAGE }, (to) => goesOnAt(to?.toString()));
     if (end === undefined) return { from, to: Number.MAX_SAFE_INTEGER };
-    goesOnAt(String(end));
     return { from, to: end, next: String(end) };
   };
 }

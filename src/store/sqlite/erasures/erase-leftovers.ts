@@ -5,6 +5,7 @@ import { cameOver, type PlaceRow } from "../../inbound/inbound-parts.ts";
 import type { Database } from "../database/database.ts";
 import { createOwners } from "../inbound/inbound.ts";
 import type { AccountCache } from "../records/account-cache.ts";
+import { type Keys, NUMBERS, UUIDS } from "../unreadable-rows.ts";
 import { createAccountStretches, OF_STRETCH } from "./account-stretches.ts";
 import type { Walk } from "./erasures.ts";
 import { createStretchEnd } from "./stretch-end.ts";
@@ -13,7 +14,7 @@ import { createStretchEnd } from "./stretch-end.ts";
 interface Sweep {
   readonly table: string;
   readonly key: string;
-  /** Whether the key is an id that contains its time. Then rows that are newer than the request to erase stay. */
+  /** Whether the key is an id that contains its time. Then rows that are newer than the request to erase stay. Otherwise it is a number. */
   readonly isTimed: boolean;
   /**
    * Which rows are meant: ?3 is the recipient, ?4 the account's id, or NULL for all; without a timed key, ?5 is when the erasure was
@@ -81,22 +82,23 @@ export function createSweeps(db: Database, accounts: AccountCache): readonly Wal
 
 function createSweep(db: Database, sweep: Sweep): Walk {
   const { table, key, isTimed, test, needle, names, work, share = 1 } = sweep;
-  const endOf = createStretchEnd<string | number>(db, { table, key });
+  const keys: Keys<string | number> = isTimed ? UUIDS : NUMBERS;
+  const endOf = createStretchEnd(db, { table, key, keys });
   const where = `${key} > ?1 AND ${key} <= ?2 AND ${test}`;
   const statements = (work?.(where) ?? [`DELETE FROM ${table} WHERE ${where}`]).map((sql) => db.prepare(sql));
   const removeNamed = names === undefined ? undefined : createNamedRemoval(db, { table, key, where, names });
   return ({ recipient, accountId, createdAt }, { position, looks, goesOnAt }) => {
     const latest = isTimed ? firstUuidAt(createdAt + 1) : Number.MAX_SAFE_INTEGER;
     const from = isTimed ? position : Number(position);
-    const end = endOf(from, looks * share) ?? latest;
+    const nextOf = (end: string | number | undefined) =>
+      end !== undefined && end < latest ? String(end) : undefined;
+    const end = endOf({ after: from, rows: looks * share }, (to) => goesOnAt(nextOf(to))) ?? latest;
     const to = end < latest ? end : latest;
-    const next = to === latest ? undefined : String(to);
-    goesOnAt(next);
     const selected = [from, to, needle?.(recipient) ?? recipient, accountId ?? null];
     const values = isTimed ? selected : [...selected, createdAt];
     if (removeNamed) removeNamed(recipient, values);
     else for (const statement of statements) statement.run(...values);
-    return present({ next });
+    return present({ next: nextOf(to) });
   };
 }
 

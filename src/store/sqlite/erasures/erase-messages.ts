@@ -30,6 +30,7 @@ import { createWipe } from "../messages/ending.ts";
 import { createMessageRemoval } from "../messages/message-removal.ts";
 import { HAS_LEASED_JOB, OF_MESSAGE } from "../queue/jobs-of-message.ts";
 import type { AccountCache } from "../records/account-cache.ts";
+import { readOrPass, UUIDS } from "../unreadable-rows.ts";
 import type { Walk } from "./erasures.ts";
 
 export interface EraseMessageParts {
@@ -83,9 +84,9 @@ function createAccountWalk(
     `SELECT count(*) AS count, max(id) AS last FROM (
        SELECT id FROM messages WHERE account = ? AND channel = ? AND id > ? ORDER BY id LIMIT ?)`,
   );
-  const rows = `SELECT ${MESSAGE_COLUMNS} FROM messages WHERE account = ?1 AND channel = ?2 AND id > ?3 AND id <= ?4`;
-  const sms = db.prepare<MessageRow>(`${rows} AND recipient = ?5 ORDER BY id LIMIT ?6`);
-  const email = db.prepare<MessageRow>(`${rows} AND instr(lower(parts), ?5) > 0 ORDER BY id LIMIT ?6`);
+  const select = `SELECT ${MESSAGE_COLUMNS} FROM messages WHERE account = ?1 AND channel = ?2 AND id > ?3 AND id <= ?4`;
+  const sms = db.prepare<MessageRow>(`${select} AND recipient = ?5 ORDER BY id LIMIT ?6`);
+  const email = db.prepare<MessageRow>(`${select} AND instr(lower(parts), ?5) > 0 ORDER BY id LIMIT ?6`);
   const hasLeasedJob = db.prepare(HAS_LEASED_JOB);
   const hasLeasedWebhook = db.prepare(
     "SELECT 1 FROM webhooks WHERE message_id = ? AND state = 'leased' LIMIT 1",
@@ -94,19 +95,22 @@ function createAccountWalk(
 
   return (task, { account, after, looks, goesOnAfter }) => {
     const channel = channelOf(task);
-    const stretch = messageStretch(task, ahead.get(account, channel, after, looks), looks);
+    const lookAhead = (from: string, count: number) => ahead.get(account, channel, from, count);
+    const next = (from: string) => lookAhead(from, 1)?.last ?? undefined;
+    const passed = readOrPass(() => lookAhead(after, looks), { keys: UUIDS, after, next }, goesOnAfter);
+    const stretch = messageStretch(task, passed, looks);
     const most = Math.min(Math.ceil(looks / LOOKS_PER_MESSAGE), MAX_ERASED);
     goesOnAfter(stretch.after([], most));
     const find = channel === "sms" ? sms : email;
-    const found = find.all(account, channel, after, stretch.upTo, stretch.needle, most);
+    const rows = find.all(account, channel, after, stretch.upTo, stretch.needle, most);
     const counts = { erased: 0, redacted: 0, looks: stretch.looks };
-    for (const row of found) {
+    for (const row of rows) {
       // Waits for an attempt or a webhook under way, so that all its traces are there to be erased.
       const isUnderWay = hasLeasedJob.get(row.id) ?? hasLeasedWebhook.get(row.id);
       if (isUnderWay) return { ...counts, last: before(row.id), isBlocked: true };
       counts[forget(row, task)]++;
     }
-    const ids = found.map(({ id }) => id);
+    const ids = rows.map(({ id }) => id);
     return { ...counts, ...present({ last: stretch.after(ids, most) }) };
   };
 }

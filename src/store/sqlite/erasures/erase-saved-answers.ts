@@ -4,6 +4,7 @@ import { type ErasureTask, messageTo, scrubAnswer } from "../../erasures/erasure
 import type { Database } from "../database/database.ts";
 import { type SavedBody, toSavedBody, toSavedText } from "../intake/idempotency-keys.ts";
 import type { AccountCache } from "../records/account-cache.ts";
+import { NUMBERS } from "../unreadable-rows.ts";
 import type { Walk } from "./erasures.ts";
 import { createStretchEnd } from "./stretch-end.ts";
 
@@ -12,7 +13,7 @@ import { createStretchEnd } from "./stretch-end.ts";
  * again.
  */
 export function createAnswerErasure(db: Database, accounts: AccountCache): Walk {
-  const endOf = createStretchEnd<number>(db, { table: "idempotency_keys", key: "number" });
+  const endOf = createStretchEnd<number>(db, { table: "idempotency_keys", key: "number", keys: NUMBERS });
   const rows = db.prepare<{ number: number; body: SavedBody }>(
     "SELECT number, body FROM idempotency_keys WHERE number > ? AND number <= ? ORDER BY number",
   );
@@ -30,14 +31,13 @@ export function createAnswerErasure(db: Database, accounts: AccountCache): Walk 
 
   return (task, { position, looks, goesOnAt }) => {
     if (!task.recipient.startsWith("+")) return {};
-    const end = endOf(Number(position), looks);
-    const next = end === undefined ? undefined : String(end);
-    goesOnAt(next);
-    for (const { number, body } of rows.all(Number(position), end ?? Number.MAX_SAFE_INTEGER)) {
+    const after = Number(position);
+    const end = endOf({ after, rows: looks }, (to) => goesOnAt(to?.toString()));
+    for (const { number, body } of rows.all(after, end ?? Number.MAX_SAFE_INTEGER)) {
       const text = toSavedText(body);
       if (!isMeant(task, text)) continue;
       update.run(toSavedBody(scrubAnswer(text, task.recipient)), number);
     }
-    return present({ next });
+    return present({ next: end?.toString() });
   };
 }

@@ -4,6 +4,7 @@ import { type ErasureTask, type SuppressionRow, toErasedSuppression } from "../.
 import type { Database } from "../database/database.ts";
 import type { AccountCache } from "../records/account-cache.ts";
 import type { SuppressionList } from "../suppressions/suppression-list.ts";
+import { UUIDS } from "../unreadable-rows.ts";
 import { createAccountStretches, OF_STRETCH } from "./account-stretches.ts";
 import type { ErasedNames } from "./erased-names.ts";
 import type { Walk } from "./erasures.ts";
@@ -47,7 +48,7 @@ interface OptOutRow {
 
 /** Scans the table in stretches: no index finds opt-outs by number alone. */
 function createOptOutErasure(db: Database, { erasedNames }: EraseSuppressionParts): Walk {
-  const endOf = createStretchEnd<string>(db, { table: "opt_outs", key: "id" });
+  const endOf = createStretchEnd<string>(db, { table: "opt_outs", key: "id", keys: UUIDS });
   const find = db.prepare<OptOutRow>(
     `SELECT id, reason FROM opt_outs
      WHERE id > ?1 AND (?2 IS NULL OR id <= ?2) AND recipient = ?3 AND (?4 IS NULL OR account_id = ?4)`,
@@ -55,8 +56,7 @@ function createOptOutErasure(db: Database, { erasedNames }: EraseSuppressionPart
   const update = db.prepare("UPDATE OR IGNORE opt_outs SET recipient = ?, reason = ? WHERE id = ?");
   const remove = db.prepare("DELETE FROM opt_outs WHERE id = ?");
   return ({ recipient, accountId }: ErasureTask, { position, looks, goesOnAt }) => {
-    const next = endOf(position, looks);
-    goesOnAt(next);
+    const next = endOf({ after: position, rows: looks }, goesOnAt);
     const scrub = createWordScrubber(recipient);
     for (const { id, reason } of find.all(position, next ?? null, recipient, accountId ?? null)) {
       // If nothing was updated, the same opt-out is there already in its erased form.
