@@ -1,5 +1,6 @@
 import { NAMES_TO } from "../../meta.ts";
 import type { Database } from "../database/database.ts";
+import { isDamage } from "../database/driver.ts";
 import { writeMeta } from "../database/meta.ts";
 import { createRowInsert } from "../database/row-insert.ts";
 import type { RecentNames } from "./recent-names.ts";
@@ -15,6 +16,9 @@ const STEPS = 32;
  * added, so that no transaction takes long. Not a few names with every transaction: a page that is split in the middle of an index
  * makes SQLite look at every page of its cache at the commit, as long as the file is smaller than 1 GiB (ADR 27).
  *
+ * Where a page of the index is damaged, the call fails with its merge, and otherwise every later one with a key would: the merge is tried
+ * again with the next generation. Meanwhile all names stay in memory, some hundred bytes each.
+ *
  * Several connections may do so at once: a name that is in the index already keeps the newer number.
  */
 export function createKeyMerge(
@@ -25,6 +29,7 @@ export function createKeyMerge(
   const step = Math.ceil(generation / STEPS);
   let merging: Generation | undefined;
   let hasTaken = false; // from `merging`, in this transaction
+  let hasMetDamage = false; // in this transaction
   let owed = 0;
 
   const merge = (wanted: number) => {
@@ -40,7 +45,12 @@ export function createKeyMerge(
   };
   db.beforeEnd(() => {
     if (owed < step) return;
-    merge(owed);
+    try {
+      merge(owed);
+    } catch (error) {
+      hasMetDamage = isDamage(error);
+      throw error;
+    }
     owed = 0;
   });
   db.onCommit(() => {
@@ -52,7 +62,8 @@ export function createKeyMerge(
     // that failed, as they do on a full disk, would move a whole generation.
     if (hasTaken) merging = undefined;
     hasTaken = false;
-    owed = Math.min(owed, step);
+    owed = hasMetDamage ? -PACE * generation : Math.min(owed, step);
+    hasMetDamage = false;
   });
   return {
     keyAdded() {
