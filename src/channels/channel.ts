@@ -28,6 +28,8 @@ export interface Channel {
   readonly largeAtATime?: number;
   /** The channel talks to the hosts of many recipients, so the answer of one of them says nothing about the connector. */
   readonly reachesMany?: true;
+  /** Nothing leaves the machine: what fails was meant to. */
+  readonly isSimulated?: true;
   /** Begins to connect, and keeps connected from then on. Returns at once and never throws. */
   start(): void;
   /** How many messages may be handed over now; 0 while the channel is not connected, is paused, or is full. */

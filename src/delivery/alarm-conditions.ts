@@ -1,7 +1,7 @@
 /** What is wrong now, as far as this process can see: the conditions that alarms are raised for. */
 import type { ChannelStatus, ConnectorStatus } from "../channels/channel.ts";
 import type { AlarmName, Condition } from "../core/alarms/alarm.ts";
-import { connectorTrouble } from "../core/alarms/connector-trouble.ts";
+import { connectorTrouble, type Failing, failingTrouble } from "../core/alarms/connector-trouble.ts";
 import { readSetting, type StoredSettings } from "../core/records/settings.ts";
 import type { Queue, QueueBacklog, ReceiptStore } from "../store/store.ts";
 
@@ -9,13 +9,21 @@ export interface AlarmSources {
   readonly queue: Pick<Queue, "backlog">;
   readonly receipts: Pick<ReceiptStore, "countOverdue">;
   /** The connectors that this process runs. */
-  readonly connectors: () => readonly { readonly id: string; readonly status: ChannelStatus }[];
+  readonly connectors: () => readonly WatchedConnector[];
   /** Those that may send what waits in a queue. */
   readonly connectorsOf: (queue: string) => readonly QueueConnector[];
   /** For how many messages this process keeps what became of them, since it cannot be stored. */
   readonly unstored: () => number;
   /** The disk that the database is on; absent if it belongs to another machine. */
   readonly disk?: () => Promise<Disk>;
+}
+
+/** A connector that this process runs. */
+export interface WatchedConnector {
+  readonly id: string;
+  readonly status: ConnectorStatus;
+  /** Absent unless it is up and fails most of what it is given. */
+  readonly failing?: Failing;
 }
 
 /** A connector that a queue waits for. */
@@ -49,7 +57,7 @@ export async function findConditions(
     // If the disk cannot be asked about, for example because a sandbox forbids it, the other conditions are reported all the same.
     ...ofDisk(await disk?.().catch(() => undefined), situation),
     ...ofUnstored(unstored()),
-    ...connectors().flatMap(({ id, status }) => ofConnector(id, status, situation)),
+    ...connectors().flatMap((connector) => ofConnector(connector, situation)),
     ...(await queue.backlog(1)).flatMap((backlog) => ofQueue(backlog, connectorsOf, situation)),
     // Receipts of a connector that was deleted or switched off never come, and nobody can do anything about it.
     ...(await receipts.countOverdue())
@@ -88,14 +96,22 @@ const ALARM_OF_FAULT: Readonly<Record<NonNullable<ChannelStatus["alarm"]>, Alarm
   credentials_refused: "connector_credentials_refused",
 };
 
-function ofConnector(id: string, status: ChannelStatus, { settings }: Situation): readonly Condition[] {
-  const { state, alarm, reason = `it is ${state}` } = status;
+function ofConnector(
+  { id, status, failing }: WatchedConnector,
+  { settings }: Situation,
+): readonly Condition[] {
+  const { state, alarm, health, rate, reason = `it is ${state}` } = status;
   const conditions: Condition[] = [];
   if (state === "down" || state === "connecting") {
     const raiseAfterMs = readSetting(settings, "alarm_connector_down_seconds") * 1_000;
     conditions.push({ name: "connector_down", subject: id, reason, raiseAfterMs });
   }
   if (alarm) conditions.push({ name: ALARM_OF_FAULT[alarm], subject: id, reason, raiseAfterMs: 0 });
+  if (failing) {
+    const how = failingTrouble(failing, { health, perSecond: rate?.perSecond });
+    const lasted = { raiseAfterMs: 0, lastedMs: failing.lastedMs };
+    conditions.push({ name: "connector_failing", subject: id, reason: how, ...lasted });
+  }
   return conditions;
 }
 

@@ -1,9 +1,8 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../test/fakes/held-clock.ts";
-import type { ChannelStatus } from "../channels/channel.ts";
 import type { AlarmChange } from "../core/alarms/alarm.ts";
 import type { QueueBacklog } from "../store/store.ts";
-import type { QueueConnector } from "./alarm-conditions.ts";
+import type { QueueConnector, WatchedConnector } from "./alarm-conditions.ts";
 import { createAlarmWatch } from "./alarm-watch.ts";
 
 /** A watch on what the test says, looking every 5 s. */
@@ -11,7 +10,7 @@ function open() {
   const clock = createHeldClock();
   const world = {
     settings: {} as Record<string, string>,
-    connectors: [] as { id: string; status: ChannelStatus }[],
+    connectors: [] as WatchedConnector[],
     queueConnectors: [] as QueueConnector[],
     backlog: [] as QueueBacklog[],
     overdue: [] as { connectorId: string; parts: number }[],
@@ -85,6 +84,27 @@ test("a connector that is not up alarms after its time, one whose login is refus
     ["connector_down", "b", "it is connecting"],
     ["connector_down", "d", "it is down"],
   ]);
+  await watch.stop();
+});
+
+test("a connector that fails most of what it is given alarms at once, with how, and since when it has", async () => {
+  const { clock, world, watch, told } = open();
+  const error = { code: "smpp.0x00000400", message: "an error of this vendor" };
+  const failing = { lastedMs: 320_000, sent: 1, deferred: 0, rejected: 39, unconfirmed: 0, error };
+  world.connectors = [
+    { id: "a", status: UP, failing },
+    { id: "b", status: UP },
+  ];
+  await clock.advance(5_000);
+  expect(told).toEqual(["raised connector_failing a"]);
+  const [alarm] = watch.alarms();
+  expect(alarm?.reason).toBe(
+    "40 attempts in 5 minutes: 1 sent, 39 rejected; the last error: an error of this vendor (smpp.0x00000400)",
+  );
+  expect((alarm?.raisedAt ?? 0) - (alarm?.since ?? 0)).toBe(320_000);
+  world.connectors = [{ id: "a", status: UP }];
+  await clock.advance(60_000);
+  expect(told).toEqual(["raised connector_failing a", "cleared connector_failing a"]);
   await watch.stop();
 });
 

@@ -8,7 +8,7 @@ import type { Route } from "../core/records/accounts.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
 import type { RouteOfJob } from "./job-routes.ts";
 import { judge, judgeElsewhere, judgeFailover, judgeHeld, judgeWaiting } from "./judge.ts";
-import { ableInstead, canEverSend, leftToOthers } from "./outlets/able-outlets.ts";
+import { ableInstead, canEverSend, isRefusedHere, leftToOthers } from "./outlets/able-outlets.ts";
 import type { IsDeleted } from "./outlets/deleted-connectors.ts";
 import { type Assignment, createFailover, type Failover } from "./outlets/failover.ts";
 import { takeLargePlace } from "./outlets/large-limit.ts";
@@ -195,7 +195,8 @@ async function send(
   const { channel, noteAttempt } = lease.outlet;
   const startedMs = deps.clock.monotonicMs();
   const sent = await channel.send(message, deps.signal, lease.isOurs);
-  noteAttempt(job, sent);
+  const { messageId, progress } = job;
+  noteAttempt({ messageId, progress, isRefusedHere: isRefusedHere(lease.outlet, sent, message) }, sent);
   const instead = ownerOf(job, lease.failoverMode) === undefined ? ableInstead(lease, sent, message) : [];
   const outcome = withSkipped(instead.length > 0 ? leftToOthers(sent) : sent, skipped);
   const context = { now: deps.clock.now(), connectorId: channel.connectorId, jitter: deps.random() };

@@ -14,7 +14,7 @@ import {
   type Records,
   type Unstored,
 } from "../store/store.ts";
-import type { QueueConnector } from "./alarm-conditions.ts";
+import type { QueueConnector, WatchedConnector } from "./alarm-conditions.ts";
 import { type Configuration, type ConfigurationDeps, followConfiguration } from "./configuration.ts";
 import type { DeliveryMetrics } from "./delivery-metrics.ts";
 import { createRouteOfJob, type RouteOfJob } from "./job-routes.ts";
@@ -68,7 +68,7 @@ export interface Engine {
   stalled(ms: number): readonly string[];
   connectorStatus(connectorId: string): ConnectorStatus | undefined;
   /** Every open connector: enabled, and of a kind that is known. */
-  connectors(): readonly { readonly id: string; readonly status: ConnectorStatus }[];
+  connectors(): readonly WatchedConnector[];
   /** Those that may send what waits in a queue, in the order in which they are tried; none if the queue is unknown. */
   connectorsOf(queue: string): readonly QueueConnector[];
   /** The connector that stands for all over which the provider may deliver what belongs together: the first of the account there. */
@@ -166,8 +166,9 @@ function connectorsOfQueue(
     .map(({ id, name }) => ({ name, ...present({ status: statusIfOpen(outlets.get(id)) }) }));
 }
 
-function toConnector(outlet: Outlet) {
-  return { id: outlet.channel.connectorId, status: statusOf(outlet) };
+function toConnector(outlet: Outlet): WatchedConnector {
+  const failing = outlet.failing();
+  return { id: outlet.channel.connectorId, status: statusOf(outlet), ...present({ failing }) };
 }
 
 function statusIfOpen(outlet: Outlet | undefined): ConnectorStatus | undefined {

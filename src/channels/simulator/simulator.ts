@@ -59,6 +59,7 @@ export function createSimulator(deps: SimulatorDeps): Channel {
 
   return {
     connectorId,
+    isSimulated: true,
     sendTimeoutMs: SEND_TIMEOUT_MS,
     status: () => status,
     freeSlots: () => (status.state === "up" ? slots.free() : 0),

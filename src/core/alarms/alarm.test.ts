@@ -64,3 +64,11 @@ test("alarms that were raised at once are always in the same order", () => {
   ].map((conditions) => raisedAlarms(judgeAlarms(new Map(), conditions, at(1)).troubles));
   expect(orders[0]).toEqual(orders[1] as (typeof orders)[0]);
 });
+
+test("what is known to have lasted is raised at once if that was long enough, and tells since when", () => {
+  const lasted = { ...DOWN, lastedMs: 59_000 };
+  const first = judgeAlarms(new Map(), [lasted], at(100_000));
+  expect(first.changes).toEqual([]);
+  const { troubles } = judgeAlarms(first.troubles, [{ ...DOWN, lastedMs: 62_000 }], at(103_000));
+  expect(raisedAlarms(troubles)).toMatchObject([{ since: 41_000, raisedAt: 103_000 }]);
+});

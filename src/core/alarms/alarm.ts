@@ -6,6 +6,7 @@ export const ALARM_NAMES = [
   "connector_down",
   "connector_bind_refused",
   "connector_credentials_refused",
+  "connector_failing",
   "receipts_overdue",
   "queue_too_old",
   "disk_low",
@@ -24,6 +25,8 @@ export interface Condition {
   readonly reason: string;
   /** How long it must last before an alarm is raised. */
   readonly raiseAfterMs: number;
+  /** For how long it has been so already; absent: since this look, as far as is known. */
+  readonly lastedMs?: number;
 }
 
 export interface Alarm extends Pick<Condition, "name" | "subject" | "subjectName" | "reason"> {
@@ -71,10 +74,11 @@ export function judgeAlarms(
   const changes: AlarmChange[] = [];
   for (const condition of conditions) {
     const key = keyOf(condition);
+    const { lastedMs = 0 } = condition;
     const { goodSinceMs: _, ...known } = before.get(key) ?? {
       ...condition,
-      since: now,
-      sinceMs: monotonicMs,
+      since: now - lastedMs,
+      sinceMs: monotonicMs - lastedMs,
     };
     const trouble = raiseWhenDue({ ...known, ...condition }, { now, monotonicMs });
     troubles.set(key, trouble);

@@ -9,6 +9,15 @@ export function canEverSend({ channel }: Outlet, message: OutgoingMessage): bool
   return channel.partsOf(message) !== undefined;
 }
 
+/** Whether the message was refused because the connector can never send it, so that its provider was not asked. */
+export function isRefusedHere(
+  outlet: Outlet,
+  { parts }: Pick<SendOutcome, "parts">,
+  message: OutgoingMessage,
+): boolean {
+  return parts.some((part) => part?.kind === "rejected") && !canEverSend(outlet, message);
+}
+
 /**
  * The other outlets of the route that can send a message which the assigned one has refused because it never can; none if the
  * provider has refused it.
@@ -18,7 +27,7 @@ export function ableInstead(
   { parts }: SendOutcome,
   message: OutgoingMessage,
 ): readonly Outlet[] {
-  if (!parts.some((part) => part?.kind === "rejected") || canEverSend(outlet, message)) return [];
+  if (!isRefusedHere(outlet, { parts }, message)) return [];
   return outlets.filter((other) => other !== outlet && canEverSend(other, message));
 }
 

@@ -1,8 +1,9 @@
 import type { ChannelStatus } from "../../channels/channel.ts";
 import type { ConnectorHealth, HealthProblem } from "../../core/alarms/connector-health.ts";
+import type { Failing } from "../../core/alarms/connector-trouble.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { PartOutcome, SendOutcome } from "../../core/messages/outcome.ts";
-import type { ClaimedJob } from "../../core/queue/claimed-job.ts";
+import { type AttemptedMessage, type ChannelTraits, createFailingWatch } from "./failing-watch.ts";
 import { createReceiptWatch, type HasReceipt, type SeenReceipt } from "./receipt-watch.ts";
 import { createRecentScore } from "./recent-score.ts";
 
@@ -11,17 +12,13 @@ export interface Health {
   attempt(job: AttemptedMessage, outcome: SendOutcome): void;
   receipt(receipt: SeenReceipt): void;
   score(status: ChannelStatus): ConnectorHealth;
+  /** See `FailingWatch`. */
+  failing(status: ChannelStatus): Failing | undefined;
   /** Forgets what was observed. */
   reset(): void;
 }
 
-export type AttemptedMessage = Pick<ClaimedJob, "messageId" | "progress">;
-
-export interface HealthTraits {
-  /** The channel's own status says when it is throttled, so a message deferred without an attempt is no sign of that. */
-  readonly keepsRate: boolean;
-  /** The channel talks to many hosts, so the answer of one of them says nothing against the connector. */
-  readonly reachesMany: boolean;
+export interface HealthTraits extends ChannelTraits {
   /** See `createReceiptWatch`. */
   readonly hasReceipt?: HasReceipt;
 }
@@ -32,18 +29,23 @@ const THROTTLED = 0.45;
 /** Factors below this are listed among the problems. */
 const NOTICEABLE = 0.9;
 
-export function createHealth(clock: Clock, { keepsRate, reachesMany, hasReceipt }: HealthTraits): Health {
+export function createHealth(clock: Clock, traits: HealthTraits): Health {
+  const { hasReceipt } = traits;
   let attempts = createRecentScore(clock);
   let receipts = createReceiptWatch(clock, hasReceipt);
+  const failing = createFailingWatch(clock, traits);
   return {
-    attempt({ messageId, progress }, outcome) {
-      const isGood = judgeAttempt(outcome, { keepsRate, reachesMany });
+    attempt(job, outcome) {
+      const { messageId, progress } = job;
+      const isGood = judgeAttempt(outcome, traits);
       if (isGood !== undefined) attempts.note(isGood);
+      failing.attempt(job, outcome);
       // Only for SMS: about an email, often nothing but a bounce is ever reported.
       const providerMessageIds = progress.channel === "sms" ? awaited(outcome) : [];
       if (providerMessageIds.length > 0) receipts.sent({ messageId, providerMessageIds });
     },
     receipt: (receipt) => receipts.came(receipt),
+    failing: failing.look,
     score(status) {
       const factors: readonly (readonly [HealthProblem, number])[] = [
         ["down", status.state === "up" ? 1 : 0],
@@ -59,6 +61,7 @@ export function createHealth(clock: Clock, { keepsRate, reachesMany, hasReceipt 
     reset() {
       attempts = createRecentScore(clock);
       receipts = createReceiptWatch(clock, hasReceipt);
+      failing.forget();
     },
   };
 }

@@ -121,6 +121,7 @@ function createOutletOf(
   const health = createHealth(clock, {
     keepsRate: channel.keepsRate === true,
     reachesMany: channel.reachesMany === true,
+    isSimulated: channel.isSimulated === true,
     ...(shares && { hasReceipt }),
   });
   const largeLimit = createLargeLimit(clock, channel.largeAtATime ?? LARGE_AT_A_TIME);

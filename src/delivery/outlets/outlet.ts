@@ -1,10 +1,12 @@
 import type { Channel, ChannelStatus, OutgoingMessage } from "../../channels/channel.ts";
 import { type ConnectorHealth, HEALTHY_SCORE } from "../../core/alarms/connector-health.ts";
+import type { Failing } from "../../core/alarms/connector-trouble.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { SendOutcome } from "../../core/messages/outcome.ts";
 import { segmentSms } from "../../core/sms/sms-segments.ts";
 import { MOVE_MS } from "../shares/peer-slots.ts";
-import type { AttemptedMessage, Health } from "./health.ts";
+import type { AttemptedMessage } from "./failing-watch.ts";
+import type { Health } from "./health.ts";
 import type { LargeLimit } from "./large-limit.ts";
 import type { SeenReceipt } from "./receipt-watch.ts";
 import type { Throttle } from "./throttle.ts";
@@ -22,6 +24,8 @@ export interface Outlet {
   /** Milliseconds since `isUp` became false; 0 while it is true. It notices when it is asked, as workers do once a second. */
   downMs(): number;
   health(): ConnectorHealth;
+  /** How it fails, if it is up here and takes little of what it is given. */
+  failing(): Failing | undefined;
   noteAttempt(job: AttemptedMessage, outcome: SendOutcome): void;
   noteReceipt(receipt: SeenReceipt): void;
   resetHealth(): void;
@@ -75,6 +79,7 @@ export function createOutlet(
     },
     downMs: () => clock.monotonicMs() - (look() ?? clock.monotonicMs()),
     health: () => health.score(status()),
+    failing: () => health.failing(channel.status()),
     noteAttempt: health.attempt,
     noteReceipt: health.receipt,
     resetHealth: health.reset,

@@ -92,3 +92,12 @@ test("the 20,000 who were refused last are remembered", () => {
   queues.taken(one("+2"));
   expect(meanSmsc(queues, ["+10", "+4", "+5"])).toEqual([false, false, true]);
 });
+
+test("once the SMSC's own queue seemed to be full, those known to be full speak against it as well, until it takes a segment", () => {
+  const queues = open();
+  const ofAll = (...numbers: string[]) => numbers.map((number) => queues.refused(one(number)).isOfAll);
+  expect(ofAll("+1", "+2", "+1", "+2")).toEqual([false, false, false, false]);
+  expect(ofAll("+3", "+1", "+2")).toEqual([true, true, true]);
+  queues.taken(one("+4"));
+  expect(ofAll("+1", "+2", "+3")).toEqual([false, false, false]);
+});

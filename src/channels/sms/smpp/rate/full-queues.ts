@@ -22,6 +22,11 @@ interface SegmentOf {
 export interface FullQueue {
   /** Whether it seems to be the SMSC's own. */
   readonly isOfSmsc: boolean;
+  /**
+   * Whether the SMSC's own was the last one that seemed to be full, and it has taken nothing since: then a recipient whose queue is
+   * known to be full speaks against the SMSC too, though it is no reason to send still more slowly.
+   */
+  readonly isOfAll: boolean;
   /** How long the message waits before its next try. */
   readonly waitMs: number;
 }
@@ -62,8 +67,8 @@ export function createFullQueues(clock: Clock, shortWaitMs: number): FullQueues 
       remember(known, [to, true], MAX_REMEMBERED);
       const refused = countAnother(waiting.get(messageId), clock.monotonicMs(), shortWaitMs);
       remember(waiting, [messageId, refused], MAX_REMEMBERED);
-      const isOfSmsc = isNew && recipients >= RECIPIENTS_IN_A_ROW;
-      return { isOfSmsc, waitMs: waitAfter(refused.times, shortWaitMs) };
+      const isOfAll = recipients >= RECIPIENTS_IN_A_ROW;
+      return { isOfSmsc: isNew && isOfAll, isOfAll, waitMs: waitAfter(refused.times, shortWaitMs) };
     },
     taken({ to, messageId }) {
       recipients = 0;

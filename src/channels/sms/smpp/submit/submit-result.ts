@@ -118,9 +118,10 @@ function refused(
 
 /** How segments are deferred, by class. Those of other classes are rejected. */
 const DEFERRALS: Readonly<Partial<Record<StatusClass, Deferral>>> = {
-  throttled: { countsAsAttempt: false, retryAfterMs: THROTTLE_PAUSE_MS },
+  throttled: { countsAsAttempt: false, retryAfterMs: THROTTLE_PAUSE_MS, isAnswer: true },
+  // Whose queue is full is not known here.
   full: { countsAsAttempt: false, retryAfterMs: QUEUE_FULL_WAIT_MS },
-  session: { countsAsAttempt: false, retryAfterMs: SOON_MS },
+  session: { countsAsAttempt: false, retryAfterMs: SOON_MS, isAnswer: true },
   transient: { countsAsAttempt: true },
   framing: { countsAsAttempt: true },
 };
@@ -129,6 +130,8 @@ interface Deferral {
   readonly countsAsAttempt: boolean;
   /** Absent: as the general retry policy says. */
   readonly retryAfterMs?: number;
+  /** As of `PartOutcome`. */
+  readonly isAnswer?: true;
 }
 
 /** generic_nack says that the PDU could not be read, whatever its status, unless that says to try again later. */

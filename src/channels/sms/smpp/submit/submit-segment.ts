@@ -88,9 +88,12 @@ function heedFullQueue(
   const { outcome, statusClass } = result;
   if (outcome.kind === "sent") fullQueues.taken(message);
   if (outcome.kind !== "deferred" || statusClass !== "full") return result;
-  const { isOfSmsc, waitMs } = fullQueues.refused(message);
+  const { isOfSmsc, isOfAll, waitMs } = fullQueues.refused(message);
   if (isOfSmsc) pace.slowDown({ sentAtMs, pauseMs: 0 });
-  return { ...result, outcome: { ...outcome, retryAfterMs: waitMs } };
+  return {
+    ...result,
+    outcome: { ...outcome, retryAfterMs: waitMs, ...(isOfAll && { isAnswer: true }) },
+  };
 }
 
 /**
