@@ -7,8 +7,8 @@ import { showWorking } from "./waiting.ts";
 export interface Deed {
   readonly text: string;
   readonly kind?: "danger" | "primary";
-  /** What is asked before. */
-  readonly question?: string;
+  /** What is asked before, or finds that out first; `undefined`: it has said that there is nothing to do. */
+  readonly question?: string | (() => Promise<string | undefined>);
   readonly work: () => Promise<void>;
 }
 
@@ -16,8 +16,9 @@ export interface Deed {
 export function deedButton({ text, kind, question, work }: Deed, { notify }: Visit): HTMLElement {
   const button = h("button", { type: "button", class: kind }, text);
   const run = async () => {
-    if (question !== undefined && !(await isConfirmed(question, text))) return;
     try {
+      const asked = typeof question === "function" ? await showWorking(button, question) : question;
+      if (question !== undefined && (asked === undefined || !(await isConfirmed(asked, text)))) return;
       await showWorking(button, work);
     } catch (error) {
       notify(`${text}: ${failureText(error)}`, "failed");

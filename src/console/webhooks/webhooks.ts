@@ -48,7 +48,7 @@ async function showEvents(visit: Visit): Promise<View> {
   return {
     title: "Webhooks",
     actions: [
-      host && !message_id && replayButton(account, host, visit),
+      host && !message_id && replayButtons(account, host, visit),
       link(["webhooks", "secrets"], "Secrets and test", { account_id: account.id }),
     ],
     content: [
@@ -91,25 +91,61 @@ function eventTable(events: readonly WebhookEvent[]): HTMLElement {
   );
 }
 
-/** A request replays a limited number; `next` says where the following one goes on. */
-function replayButton({ id: account_id }: Account, host: string, visit: Visit): HTMLElement {
-  const { client, notify, reload } = visit;
-  const work = async () => {
-    let replayed = 0;
-    let after: string | undefined;
-    do {
-      const body = { account_id, host, failed: true, after };
-      const answer = await client.send<{ replayed: number; next?: string }>("POST", "webhooks/replay", body);
-      replayed += answer.replayed;
-      after = answer.next;
-    } while (after !== undefined);
-    notify(`${counted(replayed, "event is", "events are")} queued for delivery again`);
-    reload();
+/** What has failed, and what waits for its next try, which may be a day away though the receiver is well again. */
+function replayButtons(account: Account, host: string, visit: Visit): readonly HTMLElement[] {
+  const replayFailed = () => replayAll({ account_id: account.id, host, failed: true }, visit);
+  const replayWaiting = () => replayAll({ account_id: account.id, host, waiting: true }, visit);
+  const askOfWaiting = async () => {
+    const found = await countWaiting(account, host, visit);
+    if (found === undefined) visit.notify(`No events of ${host} wait for their next try`);
+    return found && `Deliver now what waits for its next try at ${host}: ${found}?`;
   };
-  return deedButton(
-    { text: "Replay failed", question: `Deliver all failed events of ${host} again?`, work },
-    visit,
-  );
+  return [
+    deedButton(
+      {
+        text: "Replay failed",
+        question: `Deliver all failed events of ${host} again?`,
+        work: replayFailed,
+      },
+      visit,
+    ),
+    deedButton({ text: "Replay waiting", question: askOfWaiting, work: replayWaiting }, visit),
+  ];
+}
+
+const MOST_COUNTED = 1_000;
+
+/** `12 events`, `more than 1,000 events`; `undefined`: none. */
+async function countWaiting(
+  { id: account_id }: Account,
+  host: string,
+  { client }: Visit,
+): Promise<string | undefined> {
+  const asked = { account_id, host, state: "waiting", limit: String(MOST_COUNTED) };
+  const { data, next } = await client.get<Page<WebhookEvent>>("webhooks", asked);
+  if (data.length === 0) return undefined;
+  return `${next === undefined ? "" : "more than "}${counted(data.length, "event")}`;
+}
+
+interface Replayed {
+  readonly account_id: string;
+  readonly host: string;
+  readonly failed?: true;
+  readonly waiting?: true;
+}
+
+/** A request replays a limited number; `next` says where the following one goes on. */
+async function replayAll(wanted: Replayed, { client, notify, reload }: Visit): Promise<void> {
+  let replayed = 0;
+  let after: string | undefined;
+  do {
+    const body = { ...wanted, after };
+    const answer = await client.send<{ replayed: number; next?: string }>("POST", "webhooks/replay", body);
+    replayed += answer.replayed;
+    after = answer.next;
+  } while (after !== undefined);
+  notify(`${counted(replayed, "event is", "events are")} queued for delivery again`);
+  reload();
 }
 
 export interface PausedHost {
