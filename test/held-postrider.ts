@@ -81,7 +81,6 @@ async function emptyDisk(folder: string) {
   return { folder, free: 1e12, size: 1e12 };
 }
 
-/** With `DATABASE_URL` and the `POSTRIDER_DATA` of another one in `environment`, it is a second process beside that. */
 export async function startHeldPostrider(
   roles?: string,
   environment: Environment = {},
@@ -97,8 +96,8 @@ export async function startHeldPostrider(
   };
   const logged: Record<string, unknown>[] = [];
   const log = pino({ level: "debug" }, { write: (line) => void logged.push(JSON.parse(line)) });
-  const database = environment.DATABASE_URL ? undefined : await connectedDatabaseOf(folder.path);
-  const stored = onPostgres(environment.DATABASE_URL ?? database?.url);
+  const database = await connectedDatabaseOf(folder.path);
+  const stored = onPostgres(database?.url);
   if (!stored.DATABASE_URL) placeMigrated(folder.path);
   const read = readConfig(
     { PORT: "0", POSTRIDER_DATA: folder.path, ...stored, ...environment },
@@ -148,9 +147,7 @@ export async function startHeldPostrider(
     url: postrider.url,
     dataFolder: folder.path,
     ...present({ bouncePort: postrider.bouncePort, metricsUrl: postrider.metricsUrl }),
-    sandbox: JSON.parse(
-      readFileSync(join(environment.POSTRIDER_DATA ?? folder.path, "sandbox.json"), "utf8"),
-    ) as Sandbox,
+    sandbox: JSON.parse(readFileSync(join(folder.path, "sandbox.json"), "utf8")) as Sandbox,
     logged,
     now: clock.now,
     async pass(ms) {

@@ -14,7 +14,7 @@ const THROTTLED = 0x58;
 const RAISED = "alarm.raised connector_failing";
 const CLEARED = "alarm.cleared connector_failing";
 
-onBothStores(() => {
+onBothStores((store) => {
   let rig: AlarmRig;
   let smsc: FakeSmsc;
   let connector: string;
@@ -71,6 +71,9 @@ onBothStores(() => {
     expect(rig.told()).toEqual([RAISED, CLEARED]);
     expect(await rig.alarms()).toEqual([]);
   }, 180_000);
+
+  // What counts as a failure is judged in memory, before the store: SQLite alone shows it.
+  if (store === "postgres") return;
 
   test.each([
     ["whose queue is full", QUEUE_FULL],

@@ -1,7 +1,6 @@
 /** The stories about something that only one store has; all others run on both. */
 export const ONE_STORE: Readonly<Record<string, string>> = {
   "alarm-disk-low.test.ts": "the disk of the SQLite file; PostgreSQL's is the database server's to watch",
-  "alarm-connector-failing-elsewhere.test.ts": "processes on one database; on SQLite there is one",
   "answer-after-takeover.test.ts": "processes on one database; on SQLite there is one",
   "backup-postgres.test.ts": "a backup through PostgreSQL's own programs; SQLite's is backup.test.ts",
   "backup-of-odd-folders.test.ts": "the files of a data folder; PostgreSQL looks after its own",
