@@ -63,7 +63,7 @@ async function countRead(driver: Driver, sql: string, table: string): Promise<nu
   return row?.read ?? 0;
 }
 
-function createSlowClock(): SlowClock {
+export function createSlowClock(): SlowClock {
   const clock = {
     lookMs: LOOK_MS,
     passedMs: 0,

@@ -23,15 +23,15 @@ const MAX_FLOWS = 2_000;
 
 /**
  * `Queue.expire`: steps from flow to flow, since the earliest deadline of each comes first in the index. All looks are from the start of
- * their flows. So where they are slow, there is none until the next one is due, unless the last one found as many jobs as it may: see
- * `WholeLooks`.
+ * their flows. So where they are slow, there is none until the next one is due, unless the last one has left something: see `WholeLooks`.
  */
 export function createExpire(
   session: Session,
   { clock, changes, erasedNames }: ExpireParts,
 ): Queue["expire"] {
   const wholeLooks = createWholeLooks(clock);
-  let isFull = false;
+  /** `jobs`: the last look found as many as it may. `flows`: it is part of a round, which ends with the last flow. */
+  let left: "jobs" | "flows" | undefined;
   let last = START;
   const expireSome = (now: number) => (limit: number, take: (jobs: readonly OverdueRow[]) => void) =>
     changes(async (session, log) => {
@@ -47,9 +47,9 @@ export function createExpire(
       };
     });
   return async (now, limit) => {
-    if (!isFull && !wholeLooks.isDue()) return 0;
-    wholeLooks.begin();
-    isFull = false;
+    if (left === undefined && !wholeLooks.isDue()) return 0;
+    if (left !== "flows") wholeLooks.begin();
+    left = undefined;
     const done = await passOver({
       limit,
       now,
@@ -57,7 +57,7 @@ export function createExpire(
       putOff: ({ id }, dueAt) => putOffReady(session, id, dueAt),
     });
     last = done.reached ?? last;
-    isFull = done.isFull;
+    left = done.isFull ? "jobs" : last === START ? undefined : "flows";
     return done.moved;
   };
 }
