@@ -55,6 +55,33 @@ test("what is wrong with the other host is said too where the last one is a stan
   await expect(lends([nobody, reader])).rejects.toThrow("the server is read-only");
 });
 
+test("what is wrong with each host is said where none can be used, since any may be the primary, and that of a standby last", async () => {
+  await using world = await openWorld();
+  const { reader, writer, lends } = world;
+  const [nobody, noneElse] = [`127.0.0.1:${await keptPort()}`, `127.0.0.1:${await keptPort()}`];
+  const refusedBy = (host: string) => expect.stringContaining(`connect ECONNREFUSED ${host}`);
+  const wordsOf = (hosts: readonly string[], query?: string) =>
+    lends(hosts, query).then(String, ({ message }: Error) => message);
+  for (const hosts of [
+    [nobody, reader, noneElse],
+    [nobody, noneElse, reader],
+    [reader, nobody, noneElse],
+  ])
+    expect((await wordsOf(hosts)).split("; of another host: ")).toEqual([
+      refusedBy(nobody),
+      refusedBy(noneElse),
+      expect.stringContaining("the server is read-only"),
+    ]);
+  const unknown = "?options=-c%20nothing=1";
+  expect(await wordsOf([writer, nobody], unknown)).toMatch(
+    /"nothing"; of another host: connect ECONNREFUSED/,
+  );
+  expect(await wordsOf([nobody, writer], unknown)).toMatch(
+    /ECONNREFUSED [\d.:]+; of another host: .*"nothing"/,
+  );
+  expect(await wordsOf([nobody, nobody])).toEqual(refusedBy(nobody));
+});
+
 test("of a single host nothing is asked, unless the URL says what it has to be", async () => {
   await using world = await openWorld();
   const { reader, lends } = world;

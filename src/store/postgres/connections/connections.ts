@@ -6,7 +6,7 @@ import { readHosts } from "./hosts.ts";
 import { sessionOptions } from "./session-settings.ts";
 
 export interface Connections {
-  /** Lends a connection; throws the error of the last server tried. */
+  /** Lends a connection; throws `NoHost` if servers could not be used for different reasons, and otherwise the error. */
   lend(): Promise<PoolClient>;
   /** How many calls wait for a connection. */
   waiting(): number;
@@ -66,25 +66,29 @@ async function lendFromFirst(
   hosts: readonly number[],
   lendFrom: (index: number) => Promise<PoolClient>,
 ): Promise<{ readonly client: PoolClient; readonly index: number }> {
-  let last: unknown;
-  let failed: unknown;
+  const errors: unknown[] = [];
   for (const index of hosts) {
     try {
       return { client: await lendFrom(index), index };
     } catch (error) {
-      last = error;
-      if (!(error instanceof TakesNoWrites)) failed = error;
+      errors.push(error);
     }
   }
-  throw last instanceof TakesNoWrites ? besides(last, failed) : last;
+  throw ofAll(errors);
 }
 
 class TakesNoWrites extends Error {}
 
-/** A standby takes no writes as long as there is a primary. So what is wrong with that one is what matters. */
-function besides(error: TakesNoWrites, failed: unknown): Error {
-  if (failed === undefined) return error;
-  return new TakesNoWrites(`${errorText(failed)}; of another host: ${error.message}`);
+/** None of several hosts can be used. Says what each has said; `cause`: the error of the last one tried. */
+export class NoHost extends Error {}
+
+/** Any of them may be the primary, except a standby. What that says comes last: it takes no writes as long as there is a primary. */
+function ofAll(errors: readonly unknown[]): unknown {
+  const isStandby = (error: unknown) => error instanceof TakesNoWrites;
+  const inOrder = [...errors.filter((error) => !isStandby(error)), ...errors.filter(isStandby)];
+  const words = new Set(inOrder.map(errorText));
+  const last = errors.at(-1);
+  return words.size > 1 ? new NoHost([...words].join("; of another host: "), { cause: last }) : last;
 }
 
 function openPools(urls: readonly string[], settings: PoolConfig) {

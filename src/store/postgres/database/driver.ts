@@ -4,7 +4,7 @@ import { errorText } from "../../../core/error-text.ts";
 import { HOUR_MS } from "../../../core/time/durations.ts";
 import { outage } from "../../outage.ts";
 import { StoreUnavailable } from "../../store.ts";
-import { type Connections, openConnections } from "../connections/connections.ts";
+import { type Connections, NoHost, openConnections } from "../connections/connections.ts";
 import { readHosts } from "../connections/hosts.ts";
 import { namesOurSetting } from "../connections/session-settings.ts";
 import { toArrayText } from "./array-text.ts";
@@ -264,13 +264,17 @@ function throwOutage(error: unknown): never {
   throw isOutage(error) ? unreachable(error) : error;
 }
 
-/** A refusal of a session's settings, by a pooler or an old server, is no outage: they will be refused the next time too. Nor is a file's. */
-function throwRefused(error: unknown, isPrepared: boolean): never {
+/**
+ * A refusal of a session's settings, by a pooler or an old server, is no outage: they will be refused the next time too. Nor is a file's. Of
+ * several hosts the last one decides.
+ */
+function throwRefused(thrown: unknown, isPrepared: boolean): never {
+  const error = thrown instanceof NoHost ? thrown.cause : thrown;
   if (isUnreadableFile(error))
     throw new Error(`${errorText(error)} (named in DATABASE_URL)`, { cause: error });
   if (isUnknownSetting(error) && namesOurSetting(error.message))
     throw new Error(`${errorText(error)}: ${OLDEST_NEEDED}`, { cause: error });
-  if (!isRefusedSetting(error)) return throwOutage(error);
+  if (!isRefusedSetting(error)) throw isOutage(error) ? unreachable(thrown) : error;
   const advice = isPrepared
     ? "behind a pooler, DATABASE_URL ends with ?prepare=false"
     : "behind a pooler, it is set for the role (ALTER ROLE … SET), and not in DATABASE_URL";
