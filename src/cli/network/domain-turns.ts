@@ -19,7 +19,10 @@ const LARGE_MS = 60_000;
  */
 const MAX_WAITING = 4_096;
 
-/** After this time nobody waits for the answer any more: an attempt to deliver a webhook takes 15 s at most, all else less. */
+/**
+ * After this time who asked waits no more: an attempt to deliver a webhook takes 15 s at most, all else less. An attempt that has joined
+ * the question since fails with it, and is tried again.
+ */
 const GIVEN_UP_MS = 15_000;
 
 /** The most domains with large answers to remember. */
