@@ -33,10 +33,10 @@ def send_sms(message: dict, wait_s: float = 1, tries: int = 6) -> dict:
             with urllib.request.urlopen(request, timeout=35) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as refused:
-            body = refused.read().decode()
-            pause_s = float(refused.headers.get("Retry-After", wait_s))
+            after = refused.headers.get("Retry-After", "")  # Of a proxy it may be a date.
+            pause_s = float(after) if after.isdigit() else wait_s
             if refused.code not in (409, 429, 500, 502, 503, 504) or left == 0 or pause_s > 60:
-                raise SystemExit(f"{refused.code}: {body}") from refused
+                raise SystemExit(f"{refused.code}: {refused.read().decode()}") from refused
             time.sleep(pause_s)
         except (OSError, http.client.HTTPException) as broken:  # Nobody knows whether it was accepted.
             if left == 0:

@@ -34,7 +34,7 @@ const hasPython = Bun.which("python3") !== null;
 const CI = Boolean(process.env.CI);
 const withPython = test.skipIf(!hasPython && !CI); // skipped: no Python here
 
-withPython("the example in Python makes one message, though its first request gets no answer", async () => {
+withPython("the example in Python makes one message, though its first ones get no answer", async () => {
   await using front = await openFront(service.url);
   const script = ["python3", join(EXAMPLES, "send_sms.py")];
   const { account_id: account, api_key: apiKey } = service.sandbox;
@@ -48,7 +48,7 @@ withPython("the example in Python makes one message, though its first request ge
     ran(Bun.spawn([...script, to, template, "4711"], { stdout: "pipe", stderr: "pipe", env }));
 
   const { code, out, err } = await sent("+919876500077");
-  expect([code, err, front.requests()]).toEqual([0, "", 2]);
+  expect([code, err, front.requests()]).toEqual([0, "", 3]);
   const listed = await fetch(`${service.url}/v1/sms/messages?to=%2B919876500077`, {
     headers: { Authorization: `Bearer ${apiKey}` },
   });
@@ -59,19 +59,22 @@ withPython("the example in Python makes one message, though its first request ge
   expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/^400: .*invalid phone number/)]);
 });
 
-/** Passes requests on, and hangs up instead of passing the first answer back. */
+/** Passes requests on, and hangs up instead of passing the first answer back, and in the middle of its own words the second time. */
 async function openFront(target: string) {
   let count = 0;
   const server = createServer(async (incoming, answer) => {
-    const isFirst = count++ === 0;
+    const turn = count++;
     const chunks: Buffer[] = [];
     for await (const chunk of incoming) chunks.push(chunk);
     const headers = incoming.headers as Record<string, string>;
     const init = { method: "POST", headers, body: Buffer.concat(chunks) };
     const response = await fetch(target + incoming.url, init);
     const body = await response.text();
-    if (isFirst) incoming.socket.destroy();
-    else answer.writeHead(response.status, { "Content-Type": "application/json" }).end(body);
+    if (turn === 0) incoming.socket.destroy();
+    else if (turn === 1) {
+      const headers = { "Retry-After": new Date().toUTCString(), "Content-Length": 100 };
+      answer.writeHead(502, headers).write("<html>", () => incoming.socket.end());
+    } else answer.writeHead(response.status, { "Content-Type": "application/json" }).end(body);
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
