@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { admin } from "../admin.ts";
 import { type AlarmRig, startAlarmRig } from "../alarm-rig.ts";
 import { onBothStores } from "../both-stores.ts";
+import { startFakeGateway } from "../fakes/fake-gateway.ts";
 import { type FakeSmsc, startFakeSmsc } from "../fakes/fake-smsc.ts";
 import { connectSmsc, type LiveSms, openLiveSms } from "../live-sms.ts";
 
@@ -90,6 +91,32 @@ onBothStores((store) => {
     },
     180_000,
   );
+
+  test("an HTTP provider that throttles all alarms by its own answers, and not by what was left to others or waited meanwhile", async () => {
+    const gateway = await startFakeGateway({ status: 429 });
+    try {
+      const { connector_id } = await admin<{ connector_id: string }>(rig.service, "/connectors", {
+        kind: "http",
+        name: "gateway",
+        config: {
+          provider: "custom",
+          gateway: {
+            send: { method: "POST", url: `${gateway.url}/send`, json: { to: "{to}" } },
+            answer: { id: { json: "/id" } },
+          },
+        },
+      });
+      const sms = await openLiveSms(rig.service, { connectors: [connector_id], sharesRoute: false });
+      for (let count = 0; count < 25; count++) await sms.send(`+1415${5_550_000 + sent++}`);
+      await rig.service.passUntil(() => toldOf().length > 0, 900_000);
+      const [alarm] = await rig.alarms();
+      expect(alarm).toMatchObject({ name: "connector_failing", subject: connector_id });
+      expect(alarm?.reason).toContain("; the last error: HTTP 429 (http.429)");
+      expect(Number(/^\d+/.exec(alarm?.reason ?? "")?.[0])).toBeLessThanOrEqual(gateway.requests.length);
+    } finally {
+      await gateway.close();
+    }
+  }, 180_000);
 
   test("a few bad recipients, or recipients whose own queue is full, alarm nobody, nor does an SMSC that is away, beyond its own alarm", async () => {
     smsc.dial.submitStatus = 0x0b;

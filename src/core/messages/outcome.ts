@@ -17,14 +17,15 @@ export type PartOutcome =
   /**
    * Try later: SMTP 4yz, ESME_RTHROTTLED, a lost session. `isOwnPace`: the provider was not asked, since the part waits for a
    * rate that is set here, or another process may have it. `isAnswer`: the provider was asked, and said so of itself rather than of
-   * this message, so it counts as no attempt. `mayHaveLeft`: this attempt did not send it, but an earlier one, never confirmed, may have.
+   * this message, so it counts as no attempt; false: it was not asked, since it takes nothing now. `mayHaveLeft`: this attempt did not
+   * send it, but an earlier one, never confirmed, may have.
    */
   | {
       readonly kind: "deferred";
       readonly error: MessageError;
       readonly retryAfterMs?: number;
       readonly isOwnPace?: true;
-      readonly isAnswer?: true;
+      readonly isAnswer?: boolean;
       readonly mayHaveLeft?: true;
     }
   /** Never try again: SMTP 5yz, ESME_RINVDSTADR. `bounced`: the recipient was refused, not the message. */

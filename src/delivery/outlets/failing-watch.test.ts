@@ -155,6 +155,7 @@ test("what says nothing of the connector does not count: a recipient that is ref
   const cases = [
     [{}, bounced, toMailbox],
     [{}, { ...deferred, isOwnPace: true }, {}],
+    [{}, { ...deferred, isAnswer: false }, free],
     [{}, rejected, { isRefusedHere: true }],
     [{ keepsRate: true }, deferred, free],
     [{ reachesMany: true }, deferred, toMailbox],

@@ -130,7 +130,7 @@ function judgeTried(
 
 /** @param isAsked whether the provider was asked, as far as the attempt as a whole tells */
 function speaksAgainst(part: PartOutcome, isAsked: boolean): boolean {
-  if (part.kind === "deferred") return !part.isOwnPace && (isAsked || part.isAnswer === true);
+  if (part.kind === "deferred") return !part.isOwnPace && (part.isAnswer ?? isAsked);
   return part.kind === "unconfirmed" || (part.kind === "rejected" && !part.bounced);
 }
 

@@ -163,11 +163,8 @@ function withoutRepeats({ outcome, reaction, ...rest }: Judgement, told: Told): 
 }
 
 function givesWay(ms: number): Judgement {
-  const error = {
-    code: "http.gives_way",
-    message: "the provider has turned it away, and others are tried first",
-  };
-  return { outcome: { kind: "deferred", error, retryAfterMs: Math.ceil(ms * NEVER_EARLY) }, counts: false };
+  const words = "the provider has turned it away, and others are tried first";
+  return notTried("http.gives_way", words, Math.ceil(ms * NEVER_EARLY));
 }
 
 /** Lets another message be tried first: this one may be the reason why the provider refused or throttled us. */

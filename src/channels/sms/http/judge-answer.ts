@@ -62,9 +62,10 @@ function withOwnId(judgement: Judgement, { description, messageId }: Judging): J
     : judgement;
 }
 
-/** The request was not sent. */
-export function notTried(code: string, message: string): Judgement {
-  return { outcome: { kind: "deferred", error: { code, message }, retryAfterMs: SOON_MS }, counts: false };
+/** The provider was not asked. */
+export function notTried(code: string, message: string, retryAfterMs = SOON_MS): Judgement {
+  const outcome: PartOutcome = { kind: "deferred", error: { code, message }, retryAfterMs, isAnswer: false };
+  return { outcome, counts: false };
 }
 
 /** Another process has to send it. `isOwnPace`: the provider has not deferred it, so no other connector gets it because of this. */
@@ -83,7 +84,9 @@ export function refused(error: MessageError): Judgement {
 }
 
 function notConnected(reason: string): Judgement {
-  return { ...notTried("http.not_connected", reason), reaction: { kind: "down", reason } };
+  const error = { code: "http.not_connected", message: reason };
+  const outcome: PartOutcome = { kind: "deferred", error, retryAfterMs: SOON_MS };
+  return { outcome, counts: false, reaction: { kind: "down", reason } };
 }
 
 function unconfirmed(code: string, message: string): Judgement {
