@@ -168,6 +168,20 @@ test("what says nothing of the connector does not count: a recipient that is ref
   }
 });
 
+test("a message that is taken but for a part that is put off has not failed; where the rest is refused, it has", async () => {
+  for (const part of [deferred, rejected, unconfirmed]) {
+    const { watch, pass, isFailing } = open();
+    for (let count = 0; count < 42; count++) {
+      watch.attempt(
+        { messageId: `m-${count}`, progress: sms() },
+        { parts: [sent("x"), part], countsAsAttempt: true },
+      );
+      await pass(10_000);
+    }
+    expect(isFailing()).toBe(part !== deferred);
+  }
+});
+
 test("a channel that keeps its rate fails where its provider answers that it takes nothing now, though no attempt counts", async () => {
   const { give, isFailing } = open({ keepsRate: true });
   await give(6, 10, all({ ...deferred, isAnswer: true } as PartOutcome), { countsAsAttempt: false });

@@ -117,7 +117,11 @@ function judgeTried(
 ): Tried | undefined {
   if (isRefusedHere || reachesMany || isSimulated) return undefined;
   const isAsked = countsAsAttempt || !keepsRate;
-  const failure = parts.find((part) => part !== undefined && speaksAgainst(part, isAsked));
+  const isTaken = parts.some((part) => part?.kind === "sent");
+  // What was put off of a message that was taken in part is tried again alone, and counts then.
+  const failure = parts.find(
+    (part) => part && !(isTaken && part.kind === "deferred") && speaksAgainst(part, isAsked),
+  );
   if (failure && "error" in failure) {
     const { code, message } = failure.error;
     // A mail server's words may name a recipient.
@@ -125,7 +129,7 @@ function judgeTried(
     const isOfProvider = failure.kind === "deferred" && (failure.isAnswer || !countsAsAttempt);
     return { kind: failure.kind, error, isOfProvider };
   }
-  return parts.some((part) => part?.kind === "sent") ? { kind: "sent" } : undefined;
+  return isTaken ? { kind: "sent" } : undefined;
 }
 
 /** @param isAsked whether the provider was asked, as far as the attempt as a whole tells */
