@@ -208,6 +208,29 @@ test.each(WALKED)("what is somebody's is erased behind a damaged page of %s", (d
   }),
 );
 
+/** Walked by numbers, in stretches whose rows lie side by side. */
+const NUMBERED = ["idempotency_keys", "parked_receipts"];
+
+test.each([
+  ...NUMBERED.map((table) => ({ table, isLast: false })),
+  ...NUMBERED.map((table) => ({ table, isLast: true })),
+])(
+  "a damaged page of $table that an erasure meets is counted once, whether it is the last: $isLast",
+  ({ table, isLast }) =>
+    inFolder(async (folder) => {
+      const path = join(folder, "p.db");
+      const now = await copyFilled(path);
+      damage(path, { root: await rootOf(path, table), isLast });
+      const { store } = await openWithDriver(path);
+      const asked = { id: (await createWorld(store)).id(), salt: "s", digest: "d", createdAt: now };
+      await store.erasures.create({ ...asked, recipient: HANDSET });
+      const advance = () => untilPassed(() => store.erasures.advance(now + HOUR, 50));
+      while ((await advance()).value > 0);
+      expect(await store.erasures.find(asked.id)).toMatchObject({ passedOver: 1 });
+      await store.close();
+    }),
+);
+
 async function rootOf(path: string, table: string): Promise<number> {
   const { store, driver } = await openWithDriver(path);
   const sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?";

@@ -71,20 +71,21 @@ export function createUnreadableRows<Key extends number | string>(
 }
 
 /**
- * Reads, and if a page that is met is damaged, calls `pass` with the lowest key behind which rows can be read again, before it throws.
+ * Reads, and if a page that is met is damaged, calls `pass` with the lowest key behind which rows can be read again, before it throws;
+ * `undefined`: nothing behind can be read.
  *
  * @param next see `Unread`
  */
 export function readOrPass<Key, Result>(
   read: () => Result,
   { keys, after, next }: Pick<Unread<Key>, "after" | "next"> & { readonly keys: Keys<Key> },
-  pass: (to: Key) => void,
+  pass: (to: Key | undefined) => void,
 ): Result {
   try {
     return read();
   } catch (error) {
     const gap = isDamage(error) ? findGap(keys, { after, steps: 1, next }) : undefined;
-    if (gap) pass(gap.to);
+    if (gap) pass(keys.toInteger(gap.to) < keys.highest ? gap.to : undefined);
     throw error;
   }
 }

@@ -47,14 +47,14 @@ function createSearch(db: Database): Step {
 function createReceiptSweep(db: Database): Step {
   const endOf = createStretchEnd<number>(db, { table: "parked_receipts", key: "id", keys: NUMBERS });
   const list = db.prepare<{ id: number; at: number; receipt: string }>(
-    "SELECT id, at, receipt FROM parked_receipts WHERE id > ? AND id <= ? ORDER BY id",
+    "SELECT id, at, receipt FROM parked_receipts WHERE id > ? AND id <= ? ORDER BY id LIMIT ?",
   );
   const remove = db.prepare("DELETE FROM parked_receipts WHERE id = ?");
   return ({ recipient, accountId, createdAt }, after, { looks, goesOnAt }) => {
     const nextOf = (end: number | undefined) => (end === undefined ? undefined : `${RECEIPTS} ${end}`);
     const end = endOf({ after, rows: looks }, (to) => goesOnAt(nextOf(to)));
     const isAbout = createIsAbout(recipient);
-    for (const { id, at, receipt } of list.all(after, end ?? Number.MAX_SAFE_INTEGER)) {
+    for (const { id, at, receipt } of list.all(after, end ?? Number.MAX_SAFE_INTEGER, Math.ceil(looks))) {
       // For one account only receipts older than the erasure: later ones may be about other accounts' messages.
       const isMeant = accountId === undefined || at <= createdAt;
       if (isMeant && isAbout(receipt)) remove.run(id);

@@ -15,7 +15,7 @@ import { createStretchEnd } from "./stretch-end.ts";
 export function createAnswerErasure(db: Database, accounts: AccountCache): Walk {
   const endOf = createStretchEnd<number>(db, { table: "idempotency_keys", key: "number", keys: NUMBERS });
   const rows = db.prepare<{ number: number; body: SavedBody }>(
-    "SELECT number, body FROM idempotency_keys WHERE number > ? AND number <= ? ORDER BY number",
+    "SELECT number, body FROM idempotency_keys WHERE number > ? AND number <= ? ORDER BY number LIMIT ?",
   );
   const update = db.prepare("UPDATE idempotency_keys SET body = ? WHERE number = ?");
   const accountOf = db.prepare<{ account: number }>("SELECT account FROM messages WHERE id = ?");
@@ -33,7 +33,7 @@ export function createAnswerErasure(db: Database, accounts: AccountCache): Walk 
     if (!task.recipient.startsWith("+")) return {};
     const after = Number(position);
     const end = endOf({ after, rows: looks }, (to) => goesOnAt(to?.toString()));
-    for (const { number, body } of rows.all(after, end ?? Number.MAX_SAFE_INTEGER)) {
+    for (const { number, body } of rows.all(after, end ?? Number.MAX_SAFE_INTEGER, Math.ceil(looks))) {
       const text = toSavedText(body);
       if (!isMeant(task, text)) continue;
       update.run(toSavedBody(scrubAnswer(text, task.recipient)), number);

@@ -9,7 +9,7 @@ interface Stretch<Key> {
 
 /**
  * The key of the last of the next rows; `undefined`: there are fewer. Calls `tell` with it, or if the next row cannot be read, since its page
- * is damaged, with the first key behind which there may be one that can.
+ * is damaged, with the first key behind which there may be one that can; `undefined`: there is none.
  */
 type StretchEnd<Key> = (stretch: Stretch<Key>, tell?: (end: Key | undefined) => void) => Key | undefined;
 
