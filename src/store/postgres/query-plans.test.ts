@@ -157,6 +157,29 @@ for (const isAnalyzed of [false, true]) {
   }, 60_000);
 }
 
+const KEYS = 3_000;
+
+const FILL_KEYS = `INSERT INTO idempotency_keys (name, taken_at, body, status, body_digest, expires_at)
+  SELECT gen_random_uuid(), n, '', 202, '', n FROM generate_series(1, $1::int) n`;
+
+test("an erasure reads each saved answer once or twice, in however many stretches", async () => {
+  const { store, url } = await openFresh();
+  const { id, clock } = await createWorld(store);
+  const driver = openDriver({ url, connections: 1 });
+  await driver.query(FILL_KEYS, [KEYS]);
+  await driver.query(ANALYZE);
+  await scansOf(driver, url, async ({ erasures }) => {
+    await erasures.create({ id: id(), recipient: "+9199999", createdAt: clock.now, salt: "s", digest: "d" });
+    while ((await erasures.advance(clock.now, KEYS / 20)) > 0);
+  });
+  const [row] = await driver.query<{ read: number }>(
+    "SELECT seq_tup_read + idx_tup_fetch AS read FROM pg_stat_user_tables WHERE relname = 'idempotency_keys'",
+  );
+  expect(row?.read).toBeLessThan(3 * KEYS);
+  await driver.close();
+  await store.close();
+}, 60_000);
+
 test("settling a hundred messages takes as many statements as settling one, and so does claiming them", () =>
   behindProxy(async ({ far, proxy }) => {
     const world = await createWorld(far);
