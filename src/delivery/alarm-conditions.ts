@@ -3,9 +3,10 @@ import type { ChannelStatus, ConnectorStatus } from "../channels/channel.ts";
 import type { AlarmName, Condition } from "../core/alarms/alarm.ts";
 import { connectorTrouble, type Failing, failingTrouble } from "../core/alarms/connector-trouble.ts";
 import { readSetting, type StoredSettings } from "../core/records/settings.ts";
-import type { Queue, QueueBacklog, ReceiptStore } from "../store/store.ts";
+import { isOutage, type Queue, type QueueBacklog, type ReceiptStore, type Records } from "../store/store.ts";
 
 export interface AlarmSources {
+  readonly records: Pick<Records, "settings">;
   readonly queue: Pick<Queue, "backlog">;
   readonly receipts: Pick<ReceiptStore, "countOverdue">;
   /** The connectors that this process runs. */
@@ -43,27 +44,50 @@ export interface Disk {
 
 export interface Situation {
   readonly now: number;
-  /** The instance's, by name. */
+  /** The instance's, by name, as they were last: they count if they cannot be read. */
   readonly settings: StoredSettings;
   readonly isRaised: (name: AlarmName, subject: string) => boolean;
 }
 
-export async function findConditions(
-  { queue, receipts, connectors, connectorsOf, unstored, disk }: AlarmSources,
-  situation: Situation,
-): Promise<readonly Condition[]> {
+/** What was looked at: the instance's settings, or what an alarm is about. */
+export type Look = "settings" | AlarmName;
+
+export interface Found {
+  readonly conditions: readonly Condition[];
+  /** The settings as they are, or were when they could be read last. */
+  readonly settings: StoredSettings;
+  /** What could not be looked at, and why. Without the settings, what is missing from `conditions` may be so all the same. */
+  readonly unseen: ReadonlyMap<Look, unknown>;
+}
+
+/** A look that fails hides no other. While the database is away it is asked for the settings only: each answer may take long. */
+export async function findConditions(sources: AlarmSources, situation: Situation): Promise<Found> {
+  const { records, queue, receipts, connectors, connectorsOf, unstored, disk } = sources;
+  const unseen = new Map<Look, unknown>();
+  const look = async <T>(at: Look, read: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await read();
+    } catch (error) {
+      unseen.set(at, error);
+      return undefined;
+    }
+  };
+  const settings = (await look("settings", () => records.settings(undefined))) ?? situation.settings;
+  const isAway = isOutage(unseen.get("settings"));
+  const room = await look("disk_low", async () => disk?.());
+  const backlogs = isAway ? [] : ((await look("queue_too_old", () => queue.backlog(1))) ?? []);
+  const overdue = isAway ? [] : ((await look("receipts_overdue", () => receipts.countOverdue())) ?? []);
+  const now = { ...situation, settings };
   const running = new Set(connectors().map(({ id }) => id));
-  return [
-    // If the disk cannot be asked about, for example because a sandbox forbids it, the other conditions are reported all the same.
-    ...ofDisk(await disk?.().catch(() => undefined), situation),
+  const conditions = [
+    ...ofDisk(room, now),
     ...ofUnstored(unstored()),
-    ...connectors().flatMap((connector) => ofConnector(connector, situation)),
-    ...(await queue.backlog(1)).flatMap((backlog) => ofQueue(backlog, connectorsOf, situation)),
+    ...connectors().flatMap((connector) => ofConnector(connector, now)),
+    ...backlogs.flatMap((backlog) => ofQueue(backlog, connectorsOf, now)),
     // Receipts of a connector that was deleted or switched off never come, and nobody can do anything about it.
-    ...(await receipts.countOverdue())
-      .filter(({ connectorId }) => running.has(connectorId))
-      .flatMap((overdue) => ofReceipts(overdue, situation)),
+    ...overdue.filter(({ connectorId }) => running.has(connectorId)).flatMap((each) => ofReceipts(each, now)),
   ];
+  return { conditions, settings, unseen };
 }
 
 /** On a small disk the limit is this part of it. */

@@ -1,69 +1,8 @@
 import { expect, test } from "bun:test";
-import { createHeldClock } from "../../test/fakes/held-clock.ts";
-import type { AlarmChange } from "../core/alarms/alarm.ts";
-import type { QueueBacklog } from "../store/store.ts";
-import type { QueueConnector, WatchedConnector } from "./alarm-conditions.ts";
-import { createAlarmWatch } from "./alarm-watch.ts";
-
-/** A watch on what the test says, looking every 5 s. */
-function open() {
-  const clock = createHeldClock();
-  const world = {
-    settings: {} as Record<string, string>,
-    connectors: [] as WatchedConnector[],
-    queueConnectors: [] as QueueConnector[],
-    backlog: [] as QueueBacklog[],
-    overdue: [] as { connectorId: string; parts: number }[],
-    disk: { folder: "/data", free: 5_000_000_000, size: 20_000_000_000 },
-    unstored: 0,
-    isAway: false,
-    /** How much later than it is the wall clock shows. */
-    aheadMs: 0,
-    asked: 0,
-    answers: Promise.resolve(),
-  };
-  const told: string[] = [];
-  const logged: string[] = [];
-  const logAs = (level: string) => (fields: Record<string, unknown>, message: string) =>
-    void logged.push(`${level} ${message}: ${fields.err ?? JSON.stringify(fields)}`);
-  const watch = createAlarmWatch({
-    clock: { ...clock, now: () => clock.now() + world.aheadMs },
-    queue: { backlog: async () => world.backlog },
-    receipts: { countOverdue: async () => world.overdue },
-    connectors: () => world.connectors,
-    connectorsOf: () => world.queueConnectors,
-    unstored: () => world.unstored,
-    connectorName: async () => undefined,
-    async disk() {
-      if (world.disk.size === 0) throw new Error("not permitted");
-      return world.disk;
-    },
-    records: {
-      async settings() {
-        world.asked++;
-        await world.answers;
-        if (world.isAway) throw new Error("away");
-        return world.settings;
-      },
-    },
-    log: {
-      isDebug: () => false,
-      debug: logAs("debug"),
-      info: logAs("info"),
-      warn: logAs("warn"),
-      error: logAs("error"),
-    },
-    tell: ({ kind, alarm }: AlarmChange) => void told.push(`${kind} ${alarm.name} ${alarm.subject}`),
-  });
-  watch.start();
-  const names = () => watch.alarms().map(({ name, subject }) => `${name} ${subject}`);
-  return { clock, world, watch, told, logged, names };
-}
-
-const UP = { state: "up", since: 0 } as const;
+import { openAlarmWatch, UP } from "./alarm-watch-world.contract.ts";
 
 test("a connector that is not up alarms after its time, one whose login is refused at once, each with its reason", async () => {
-  const { clock, world, watch, names } = open();
+  const { clock, world, watch, names } = openAlarmWatch();
   world.settings = { alarm_connector_down_seconds: "20" };
   world.connectors = [
     { id: "a", status: { ...UP, state: "down", reason: "refused" } },
@@ -88,7 +27,7 @@ test("a connector that is not up alarms after its time, one whose login is refus
 });
 
 test("a connector that fails most of what it is given alarms at once, with how, and since when it has", async () => {
-  const { clock, world, watch, told } = open();
+  const { clock, world, watch, told } = openAlarmWatch();
   const error = { code: "smpp.0x00000400", message: "an error of this vendor" };
   const failing = { lastedMs: 320_000, sent: 1, deferred: 0, rejected: 39, unconfirmed: 0, error };
   world.connectors = [
@@ -109,7 +48,7 @@ test("a connector that fails most of what it is given alarms at once, with how, 
 });
 
 test("a queue alarms at its limit of age, and until its oldest job is half as old", async () => {
-  const { clock, world, watch, told } = open();
+  const { clock, world, watch, told } = openAlarmWatch();
   world.settings = { alarm_queue_age_seconds: "100" };
   const setAge = async (seconds: number | undefined) => {
     const oldestReadySince = seconds === undefined ? undefined : clock.now() + 5_000 - seconds * 1_000;
@@ -131,7 +70,7 @@ test("a queue alarms at its limit of age, and until its oldest job is half as ol
 });
 
 test("an old queue's alarm says of each connector that it waits for how that is", async () => {
-  const { clock, world, watch } = open();
+  const { clock, world, watch } = openAlarmWatch();
   world.backlog = [{ queue: "q", ready: 1, oldestReadySince: clock.now() - 400_000 }];
   world.queueConnectors = [
     {
@@ -155,7 +94,7 @@ test("an old queue's alarm says of each connector that it waits for how that is"
 });
 
 test("overdue receipts alarm at their limit and until half of them have come, of connectors that run; never at 0", async () => {
-  const { clock, world, watch, told } = open();
+  const { clock, world, watch, told } = openAlarmWatch();
   world.settings = { alarm_receipts_overdue: "10" };
   world.connectors = [{ id: "a", status: UP }];
   const look = async (parts: number, looks = 1) => {
@@ -181,7 +120,7 @@ test("overdue receipts alarm at their limit and until half of them have come, of
 });
 
 test("a clock that is set neither raises an alarm early, nor delays or keeps one", async () => {
-  const { clock, world, watch, told } = open();
+  const { clock, world, watch, told } = openAlarmWatch();
   world.settings = { alarm_connector_down_seconds: "60" };
   world.connectors = [{ id: "a", status: { ...UP, state: "down" } }];
   await clock.advance(30_000);
@@ -199,50 +138,8 @@ test("a clock that is set neither raises an alarm early, nor delays or keeps one
   await watch.stop();
 });
 
-test("alarms that cannot be looked for stay as they are, and are looked for again; each change is logged", async () => {
-  const { clock, world, watch, logged, names } = open();
-  world.connectors = [{ id: "a", status: { ...UP, alarm: "bind_refused", reason: "wrong password" } }];
-  await clock.advance(0);
-  await clock.advance(5_000);
-  world.connectors = [];
-  world.isAway = true;
-  await clock.advance(60_000);
-  expect(names()).toEqual(["connector_bind_refused a"]);
-  world.isAway = false;
-  await clock.advance(60_000);
-  expect(names()).toEqual([]);
-  const away = "warn alarms could not be checked: Error: away";
-  const fields = { alarm_name: "connector_bind_refused", subject: "a", reason: "wrong password" };
-  expect(logged).toEqual([
-    `warn alarm: connector_bind_refused: ${JSON.stringify({ alarm: true, ...fields })}`,
-    ...Array.from({ length: 12 }, () => away),
-    `info alarm cleared: connector_bind_refused: ${JSON.stringify({ alarm: false, ...fields })}`,
-  ]);
-  await watch.stop();
-  await clock.advance(60_000);
-  expect(logged).toHaveLength(14);
-});
-
-test("while the store does not answer it is asked once, and a stop waits for that", async () => {
-  const { clock, world, watch } = open();
-  await clock.advance(0);
-  const { promise, resolve } = Promise.withResolvers<void>();
-  world.answers = promise;
-  const before = world.asked;
-  await clock.advance(60_000);
-  expect(world.asked - before).toBe(1);
-  let isStopped = false;
-  const stopping = watch.stop().then(() => {
-    isStopped = true;
-  });
-  await clock.advance(60_000);
-  expect(isStopped).toBe(false);
-  resolve();
-  await stopping;
-});
-
 test("little room on the disk alarms at once, until a quarter more than the limit is free; on a small disk the limit is a tenth of it", async () => {
-  const { clock, world, told, watch } = open();
+  const { clock, world, told, watch } = openAlarmWatch();
   world.disk = { ...world.disk, free: 999_000_000 };
   await clock.advance(5_000);
   expect(told).toEqual(["raised disk_low /data"]);
@@ -265,17 +162,8 @@ test("little room on the disk alarms at once, until a quarter more than the limi
   await watch.stop();
 });
 
-test("a disk that cannot be asked about silences no other alarm", async () => {
-  const { clock, world, told, watch } = open();
-  world.disk = { ...world.disk, size: 0 };
-  world.connectors = [{ id: "c", status: { ...UP, alarm: "credentials_refused", reason: "401" } }];
-  await clock.advance(5_000);
-  expect(told).toEqual(["raised connector_credentials_refused c"]);
-  await watch.stop();
-});
-
 test("that results cannot be stored alarms at once, until they are", async () => {
-  const { clock, world, watch, told } = open();
+  const { clock, world, watch, told } = openAlarmWatch();
   world.unstored = 3;
   await clock.advance(0);
   await clock.advance(5_000);

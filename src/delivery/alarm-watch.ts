@@ -10,16 +10,16 @@ import {
   type Troubles,
 } from "../core/alarms/alarm.ts";
 import type { Clock } from "../core/clock.ts";
+import { errorText } from "../core/error-text.ts";
 import type { Log } from "../core/log.ts";
 import { present } from "../core/present.ts";
+import type { StoredSettings } from "../core/records/settings.ts";
 import { createChores } from "../core/work/chores.ts";
-import type { Records } from "../store/store.ts";
-import { type AlarmSources, findConditions } from "./alarm-conditions.ts";
+import { type AlarmSources, type Found, findConditions, type Look } from "./alarm-conditions.ts";
 
 const EVERY_MS = 5_000;
 
 export interface AlarmWatchDeps extends AlarmSources {
-  readonly records: Pick<Records, "settings">;
   /** What the operator calls a connector. */
   readonly connectorName: (id: string) => Promise<string | undefined>;
   readonly clock: Clock;
@@ -38,17 +38,20 @@ export interface AlarmWatch {
 export function createAlarmWatch(deps: AlarmWatchDeps): AlarmWatch {
   const { clock, log, tell } = deps;
   let troubles: Troubles = new Map();
+  let settings: StoredSettings = {};
+  const tellUnseen = createUnseenLog(log);
 
   const look = async () => {
     const [now, monotonicMs] = [clock.now(), clock.monotonicMs()];
-    const settings = await deps.records.settings(undefined);
-    const conditions = await findConditions(deps, {
+    const found = await findConditions(deps, {
       now,
       settings,
       isRaised: (name, subject) => isRaised(troubles, { name, subject }),
     });
-    const named = await Promise.all(conditions.map((condition) => withName(deps, condition)));
-    const judged = judgeAlarms(troubles, named, { now, monotonicMs });
+    settings = found.settings;
+    tellUnseen(found.unseen);
+    const named = await Promise.all(found.conditions.map((condition) => withName(deps, condition)));
+    const judged = judgeAlarms(troubles, named, { now, monotonicMs, isSeen: isSeenIn(found) });
     troubles = judged.troubles;
     for (const change of judged.changes) {
       logChange(log, change);
@@ -64,6 +67,35 @@ export function createAlarmWatch(deps: AlarmWatchDeps): AlarmWatch {
   return { start, alarms: () => raisedAlarms(troubles), stop };
 }
 
+/**
+ * Whether an alarm may be cleared. None while the database is away: a process that cannot renew its leases stops its connectors, which
+ * then are not down.
+ */
+function isSeenIn({ unseen }: Found): (name: AlarmName) => boolean {
+  return (name) => !(unseen.has("settings") || unseen.has(name));
+}
+
+/** Makes a function that logs what cannot be looked at any more, and what can again: once, and not at every look. */
+function createUnseenLog(log: Log): (unseen: Found["unseen"]) => void {
+  let before: Found["unseen"] = new Map();
+  return (unseen) => {
+    for (const [at, error] of unseen) {
+      // As text: lines with an error are left out beside others about an outage.
+      if (!before.has(at)) log.warn({ ...ofLook(at), reason: errorText(error) }, UNSEEN);
+    }
+    for (const at of before.keys())
+      if (!unseen.has(at)) log.info(ofLook(at), "alarms can be looked for again");
+    before = unseen;
+  };
+}
+
+const UNSEEN = "alarms cannot be looked for; those that are raised stay";
+
+/** While the settings cannot be read, it is any alarm. */
+function ofLook(at: Look): Record<string, unknown> {
+  return at === "settings" ? {} : { alarm_name: at };
+}
+
 const NOT_OF_CONNECTORS: ReadonlySet<AlarmName> = new Set(["queue_too_old", "disk_low", "results_unstored"]);
 
 /** Adds the connector's name: an operator who is woken by an alarm knows the provider by its name, not by an id. */
@@ -72,7 +104,8 @@ async function withName(
   condition: Condition,
 ): Promise<Condition> {
   if (NOT_OF_CONNECTORS.has(condition.name)) return condition;
-  const subjectName = await connectorName(condition.subject);
+  // Rather without the name than not at all.
+  const subjectName = await connectorName(condition.subject).catch(() => undefined);
   return { ...condition, ...present({ subjectName }) };
 }
 

@@ -56,6 +56,8 @@ export interface LookedAt {
   /** Unix milliseconds. */
   readonly now: number;
   readonly monotonicMs: number;
+  /** Whether it was seen that something is right again; absent: always. If not, what was wrong before stays so. */
+  readonly isSeen?: (name: AlarmName) => boolean;
 }
 
 /** By name and subject. */
@@ -68,7 +70,7 @@ export const CLEAR_AFTER_MS = 30_000;
 export function judgeAlarms(
   before: Troubles,
   conditions: readonly Condition[],
-  { now, monotonicMs }: LookedAt,
+  { now, monotonicMs, isSeen = () => true }: LookedAt,
 ): { readonly troubles: Troubles; readonly changes: readonly AlarmChange[] } {
   const troubles = new Map<string, Trouble>();
   const changes: AlarmChange[] = [];
@@ -87,7 +89,11 @@ export function judgeAlarms(
   }
   for (const [key, trouble] of before) {
     if (troubles.has(key)) continue;
-    const goodSinceMs = trouble.goodSinceMs ?? monotonicMs;
+    const { goodSinceMs = monotonicMs, ...known } = trouble;
+    if (!isSeen(trouble.name)) {
+      troubles.set(key, known);
+      continue;
+    }
     const alarm = toAlarm(trouble);
     if (monotonicMs - goodSinceMs < CLEAR_AFTER_MS) troubles.set(key, { ...trouble, goodSinceMs });
     else if (alarm) changes.push({ kind: "cleared", alarm, at: now });
