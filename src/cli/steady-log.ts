@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
-import { StoreUnavailable } from "../store/store.ts";
+import { isOutage, StoreUnavailable } from "../store/store.ts";
 
 /** The least time between two lines about an outage, or between two that say the same of another failure. */
 const GAP_MS = 1_000;
@@ -26,7 +26,7 @@ export function createSteadyLog(log: Logger, clock: Pick<Clock, "monotonicMs">):
   };
   const throttled = (level: "warn" | "error") => (fields: Record<string, unknown>, message: string) => {
     const { err, ...rest } = fields;
-    if (err instanceof StoreUnavailable) {
+    if (err instanceof StoreUnavailable && isOutage(err)) {
       if (isDue("outage")) log[level]({ ...rest, error: err.message, cause: causeOf(err) }, message);
     } else if (!(err instanceof Error) || isDue([message, err.message, ...Object.values(rest)].join("\n"))) {
       log[level](fields, message);

@@ -17,7 +17,7 @@ interface Upkeep {
 const UPKEEP: readonly Upkeep[] = [
   {
     name: "an idempotency key that cannot be deleted",
-    told: /^idempotency key \S+ \S+, put off for 3600 s: damaged/,
+    told: /^idempotency key \S+ \S+, put off for 3600 s: .*damaged/,
     async fill(world) {
       for (const body of ["first", "bad", "last"])
         await world.sms({ idempotency: { ...world.key(body), answer: { status: 202, body } } });
@@ -27,7 +27,7 @@ const UPKEEP: readonly Upkeep[] = [
   },
   {
     name: "a suppression that cannot be deleted",
-    told: /^suppression [-\da-f]{36}, put off for 3600 s: damaged/,
+    told: /^suppression [-\da-f]{36}, put off for 3600 s: .*damaged/,
     async fill({ store, account, clock, id }) {
       const entry = { accountId: account.id, reason: "manual", createdAt: clock.now } as const;
       const expiresAt = clock.now + HOUR;
@@ -39,7 +39,7 @@ const UPKEEP: readonly Upkeep[] = [
   },
   {
     name: "a soft bounce that cannot be deleted",
-    told: /^a? ?soft bounce (in account|at) \S+, put off for 3600 s: damaged/,
+    told: /^a? ?soft bounce (in account|at) \S+, put off for 3600 s: .*damaged/,
     async fill({ inside, account }) {
       for (const email of ["first", "bad", "last"])
         await inside.change(`INSERT INTO soft_bounces (account_id, email, days, last_day)
@@ -50,7 +50,7 @@ const UPKEEP: readonly Upkeep[] = [
   },
   {
     name: "an inbound message that cannot be deleted",
-    told: /message [-\da-f]{36}, put off for \d+ s: damaged/,
+    told: /message [-\da-f]{36}, put off for \d+ s: .*damaged/,
     async fill(world) {
       const texts = ["first", "bad", "last"];
       await world.store.inbound.receive(texts.map((text) => ({ ...piece(world), text })));
@@ -60,7 +60,7 @@ const UPKEEP: readonly Upkeep[] = [
   },
   {
     name: "a parked receipt that cannot be deleted",
-    told: /^parked receipt \d+, put off for 3600 s: damaged/,
+    told: /^parked receipt \d+, put off for 3600 s: .*damaged/,
     async fill(world) {
       for (const id of ["first", "bad", "last"]) await world.receive(id);
       return ["DELETE", "parked_receipts", "OLD.id_key = 'BAD'"];
@@ -69,7 +69,7 @@ const UPKEEP: readonly Upkeep[] = [
   },
   {
     name: "a sandbox message that cannot be deleted",
-    told: /^sandbox message [-\da-f]{36}, put off for 3600 s: damaged/,
+    told: /^sandbox message [-\da-f]{36}, put off for 3600 s: .*damaged/,
     async fill({ store, account, clock, id }) {
       const entry = { accountId: account.id, channel: "sms", receivedAt: clock.now } as const;
       const recipients = ["+14155550101", "+14155550102", "+14155550103"];
@@ -82,7 +82,7 @@ const UPKEEP: readonly Upkeep[] = [
   },
   {
     name: "a count of messages that cannot be deleted",
-    told: /^count of messages (at|of account) \S+, put off for 3600 s: damaged/,
+    told: /^count of messages (at|of account) \S+, put off for 3600 s: .*damaged/,
     async fill({ inside, clock }) {
       for (const recipient of ["first", "bad", "last"])
         await inside.change(`INSERT INTO sms_usage (account, recipient, hour, messages, segments)
@@ -93,7 +93,7 @@ const UPKEEP: readonly Upkeep[] = [
   },
   {
     name: "a body that cannot be wiped",
-    told: /^content \S+, put off for 3600 s: damaged/,
+    told: /^content \S+, put off for 3600 s: .*damaged/,
     async fill(world) {
       for (const to of [
         ["+911", "+912"],
@@ -155,7 +155,7 @@ export function damagedUpkeepContract(open: OpenStore): void {
         (await store.messages.find({ accountId: account.id, channel: "sms", id })) !== undefined;
       const allow = await world.inside.refuse("DELETE", "inbound_messages", `OLD.sender = '${bad}'`);
       expect(await advanceAll(world).finally(allow)).toEqual([
-        expect.stringMatching(/^erasure \S+, a part of it put off: damaged/),
+        expect.stringMatching(/^erasure \S+, a part of it put off: .*damaged/),
       ]);
       expect([await isThere(first), await isThere(last)]).toEqual([false, false]);
       expect([await isDone(theirs), await isDone(others)]).toEqual([false, true]);

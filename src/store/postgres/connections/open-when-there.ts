@@ -1,5 +1,5 @@
 import { type Clock, sleep } from "../../../core/clock.ts";
-import { StoreUnavailable } from "../../store.ts";
+import { isOutage, StoreUnavailable } from "../../store.ts";
 import { openPostgres, type PostgresOptions, type PostgresStore } from "../open-postgres.ts";
 import { readHosts } from "./hosts.ts";
 import { advised } from "./start-advice.ts";
@@ -26,7 +26,7 @@ export async function openWhenThere(
       return await openPostgres({ ...options, clock });
     } catch (error) {
       const reason = `the database at ${readHosts(options.url).place} cannot be used: ${wordsOf(error, options.url)}`;
-      if (!(error instanceof StoreUnavailable) || clock.monotonicMs() >= endMs) {
+      if (!isOutage(error) || clock.monotonicMs() >= endMs) {
         throw new Error(reason, { cause: error });
       }
       onAway(reason);

@@ -2,7 +2,7 @@
 import { type PoolClient, type PoolConfig, type QueryConfig, type QueryResult, types } from "pg";
 import { errorText } from "../../../core/error-text.ts";
 import { HOUR_MS } from "../../../core/time/durations.ts";
-import { outage } from "../../outage.ts";
+import { damage, outage } from "../../outage.ts";
 import { StoreUnavailable } from "../../store.ts";
 import { type Connections, NoHost, openConnections } from "../connections/connections.ts";
 import { readHosts } from "../connections/hosts.ts";
@@ -11,6 +11,7 @@ import { toArrayText } from "./array-text.ts";
 import { NO_TRANSACTION_TIMEOUTS } from "./no-transaction-timeout.ts";
 import {
   isConnectionLost,
+  isDamage,
   isNameLost,
   isOutage,
   isOutdated,
@@ -259,8 +260,9 @@ function parserOf(type: number): (text: string) => unknown {
   return PARSERS[type] ?? types.getTypeParser(type);
 }
 
-/** Throws an outage as the store's own error, anything else as it is. */
+/** Throws an outage or damage as the store's own error, anything else as it is. */
 function throwOutage(error: unknown): never {
+  if (isDamage(error)) throw damage(error);
   throw isOutage(error) ? unreachable(error) : error;
 }
 

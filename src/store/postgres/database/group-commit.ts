@@ -1,5 +1,5 @@
 import type { Clock } from "../../../core/clock.ts";
-import { OutcomeUnknown, StoreUnavailable } from "../../store.ts";
+import { isOutage, OutcomeUnknown, StoreUnavailable } from "../../store.ts";
 
 /** How many calls may wait for a commit. Further ones are told that the store is busy. */
 const MAX_WAITING = 20_000;
@@ -149,7 +149,7 @@ async function commit<Request, Result>(
       else call.resolve(result);
     });
   } catch (error) {
-    if (group.length === 1 || error instanceof StoreUnavailable) {
+    if (group.length === 1 || isOutage(error)) {
       for (const call of group) call.reject(errorForOne(error));
       return;
     }
@@ -161,7 +161,8 @@ async function commit<Request, Result>(
 /** An error for each call, since callers may add to theirs. */
 function errorForOne(error: unknown): unknown {
   if (error instanceof OutcomeUnknown) return new OutcomeUnknown(error.message, { cause: error });
-  return error instanceof StoreUnavailable ? new StoreUnavailable(error.message, { cause: error }) : error;
+  const isOfAll = error instanceof StoreUnavailable && isOutage(error);
+  return isOfAll ? new StoreUnavailable(error.message, { cause: error }) : error;
 }
 
 /**

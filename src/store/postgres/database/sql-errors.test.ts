@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { DatabaseError } from "pg";
-import { isOutage } from "./sql-errors.ts";
+import { isDamage, isOutage } from "./sql-errors.ts";
 
 /** As the server sends it. */
 function errorOf(fields: { readonly code: string; readonly routine: string }): DatabaseError {
@@ -14,4 +14,12 @@ test("a server that guards against the wraparound of its ids is away, whatever s
 
 test("a value that is too large for an index is not the server's fault", () => {
   expect(isOutage(errorOf({ code: "54000", routine: "_bt_check_third_page" }))).toBe(false);
+});
+
+test("a damaged page, row or index is told from an outage and from a bug", () => {
+  for (const code of ["XX001", "XX002"]) {
+    const error = errorOf({ code, routine: "PageIsVerified" });
+    expect([isDamage(error), isOutage(error)]).toEqual([true, false]);
+  }
+  expect(isDamage(errorOf({ code: "XX000", routine: "elog" }))).toBe(false);
 });

@@ -23,6 +23,11 @@ function isOutOfIds({ code, routine }: DatabaseError): boolean {
   return code === "54000" && /^GetNew(Transaction|MultiXact)Id$/.test(routine ?? "");
 }
 
+/** A page, a row or an index is damaged. What does not touch it works. */
+export function isDamage(error: unknown): boolean {
+  return error instanceof DatabaseError && /^XX00[12]$/.test(error.code ?? "");
+}
+
 /** The connection is gone, or in an unknown state. */
 export function isConnectionLost(error: unknown): boolean {
   return !(error instanceof DatabaseError) || /^(08|25P03|25P04|57P)/.test(error.code ?? "");

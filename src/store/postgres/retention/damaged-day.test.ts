@@ -31,7 +31,7 @@ test("a day that cannot be pruned keeps no other, and is pruned once it can be",
   };
   await prune();
   expect(await daysWith(driver, "messages")).toEqual([first]);
-  expect([...told]).toEqual(["damaged"]);
+  expect([...told]).toEqual(["the database is damaged: damaged"]);
   await driver.hold((connection) => connection.exec("DROP FUNCTION refuse CASCADE"));
   await prune();
   expect(await daysWith(driver, "messages")).toEqual([]);
