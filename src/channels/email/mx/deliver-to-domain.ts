@@ -7,7 +7,6 @@ import type { ChannelLog } from "../../channel.ts";
 import type { AddressRules, Network } from "../../network.ts";
 import {
   CALLED_OFF,
-  type Fault,
   type HandedOver,
   type Handover,
   handOver,
@@ -15,14 +14,14 @@ import {
   nothingHandedOver,
 } from "../smtp/hand-over.ts";
 import type { Envelope } from "../smtp/smtp-transaction.ts";
-import type { DestinationLimits } from "./destination-limits.ts";
+import type { DestinationLimits, Full } from "./destination-limits.ts";
 import { findMailHosts, type MailHost } from "./find-mail-hosts.ts";
 import { addressesOf, type HostAddress } from "./host-address.ts";
 import type { HostSessions } from "./host-sessions.ts";
 import type { MtaSts } from "./mta-sts.ts";
 import { allowsHost } from "./mta-sts-policy.ts";
 import type { MxSettings } from "./mx-config.ts";
-import { busy, type FaultAtHost, notOffered } from "./not-offered.ts";
+import { busy, type FaultAtHost, isHeldBack, notOffered } from "./not-offered.ts";
 
 /** What the deliveries of one connector share. */
 export interface MxParts {
@@ -36,6 +35,11 @@ export interface MxParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: ChannelLog;
+}
+
+export interface Delivery extends Handover {
+  /** Milliseconds until the message expires. */
+  readonly remainingMs: number;
 }
 
 export interface Delivered {
@@ -56,10 +60,10 @@ const MAX_PUT_OFF = 3;
 export async function deliverToDomain(
   parts: MxParts,
   domain: string,
-  handover: Handover,
+  handover: Delivery,
 ): Promise<Delivered> {
   const entry = await parts.domainLimits.enter([domain], handover.signal);
-  if (entry.kind === "full") return held(handover, busy(entry.retryAfterMs));
+  if (entry.kind === "full") return held(handover, toBusy(entry, handover));
   try {
     return await deliver(parts, domain, handover);
   } finally {
@@ -67,7 +71,7 @@ export async function deliverToDomain(
   }
 }
 
-async function deliver(parts: MxParts, domain: string, handover: Handover): Promise<Delivered> {
+async function deliver(parts: MxParts, domain: string, handover: Delivery): Promise<Delivered> {
   const { dns, rules, clock } = parts;
   const finder = { dns, rules, clock, family: parts.settings.family };
   const [found, policy] = await Promise.all([
@@ -112,7 +116,7 @@ function shuffled(hosts: readonly MailHost[], random: Random): readonly MailHost
 async function tryTargets(
   parts: MxParts,
   targets: readonly HostAddress[],
-  handover: Handover,
+  handover: Delivery,
 ): Promise<Delivered> {
   const outcomes = new Map<string, PartOutcome>();
   const faults: FaultAtHost[] = [];
@@ -142,7 +146,7 @@ async function tryTargets(
   }
   const { outcome, countsAsAttempt } = notOffered(faults);
   const isCutShort = waiting.length > 0 && timesPutOff < MAX_PUT_OFF;
-  const mayHaveUtf8 = isCutShort || faults.some(({ retryAfterMs }) => retryAfterMs !== undefined);
+  const mayHaveUtf8 = isCutShort || faults.some(isHeldBack);
   for (const address of recipientsIn(left)) {
     const known = outcomes.get(address);
     // A host that was not asked for a reason of ours may have what the others lack.
@@ -168,10 +172,21 @@ interface Asked {
  * Offers the envelopes to one host, unless as many mails as allowed are on their way there. Counted by its name and by its address: a
  * name may have many addresses, and on shared servers every customer's domain has a name of its own for the same address.
  */
-async function offer(parts: MxParts, target: HostAddress, handover: Handover): Promise<HandedOver> {
+async function offer(parts: MxParts, target: HostAddress, handover: Delivery): Promise<Offered> {
   const entry = await parts.hostLimits.enter([target.name, target.address], handover.signal);
-  if (entry.kind === "full") return nothingHandedOver(handover, busy(entry.retryAfterMs));
+  if (entry.kind === "full") {
+    const fault = toBusy(entry, handover);
+    return { ...nothingHandedOver(handover, fault), fault };
+  }
   return handOver(parts.sessions.connectionsTo(target), handover).finally(entry.leave);
+}
+
+interface Offered extends HandedOver {
+  readonly fault?: FaultAtHost;
+}
+
+function toBusy({ book }: Full, { remainingMs }: Delivery): FaultAtHost {
+  return busy(() => book(remainingMs));
 }
 
 /** Whether all that have got the mail, or may have, were told it over TLS; of the last one, if there are none. */
@@ -200,7 +215,7 @@ function deferred(error: MessageError): PartOutcome {
   return { kind: "deferred", error };
 }
 
-function held(handover: Handover, fault: Fault): Delivered {
+function held(handover: Handover, fault: FaultAtHost): Delivered {
   const { outcome, countsAsAttempt } = notOffered([fault]);
   return { ...all(handover, outcome), countsAsAttempt };
 }

@@ -1,5 +1,6 @@
 import { type Clock, sleep } from "../../../core/clock.ts";
 import { type WaitLimits, waitAtMost } from "../../../core/work/wait-at-most.ts";
+import { createTurns, type DestinationTurns, newTurns, type Turns } from "./destination-turns.ts";
 import type { Limits } from "./mx-config.ts";
 
 /** Limits how many messages are sent at a time, and per second, to each of many destinations (domains or hosts). */
@@ -11,16 +12,17 @@ export interface DestinationLimits {
   readonly enter: (destinations: readonly string[], signal: AbortSignal) => Promise<Entry>;
 }
 
-export type Entry =
-  | { readonly kind: "in"; readonly leave: () => void }
-  /** It would take too long. */
-  | { readonly kind: "full"; readonly retryAfterMs: number };
+export type Entry = { readonly kind: "in"; readonly leave: () => void } | Full;
+
+/** It would take too long. */
+export interface Full {
+  readonly kind: "full";
+  /** See `Turns`. To be called if the message is to wait for these destinations. */
+  readonly book: (remainingMs: number) => number;
+}
 
 /** The longest wait in line. Meanwhile the message holds a slot that a message to another destination could use. */
 const PATIENCE_MS = 10_000;
-/** After this time a message is tried again that was held back, since as many as allowed were under way. */
-export const COME_BACK_MS = 15_000;
-
 /** How many may wait in line for each place; more are refused. */
 const WAITING_PER_PLACE = 2;
 
@@ -29,21 +31,32 @@ interface Destination {
   readonly line: Set<() => void>;
   /** Earliest time of the next start, on the monotonic clock. */
   nextMs: number;
+  readonly turns: DestinationTurns;
 }
 
-export function createDestinationLimits(clock: Clock, { atATime, perSecond }: Limits): DestinationLimits {
-  const { find, open, leave } = openDestinations(clock);
-  const isCrowded = ({ inFlight, line }: Destination) =>
-    inFlight >= atATime && line.size >= atATime * WAITING_PER_PLACE;
+/** A message's place at a destination. */
+interface Place {
+  readonly state: Destination;
+  /** Since when it is inside, on the monotonic clock. */
+  readonly sinceMs: number;
+}
+
+export function createDestinationLimits(clock: Clock, limits: Limits): DestinationLimits {
+  const { atATime, perSecond } = limits;
+  const turns = createTurns(clock, limits);
+  const { find, open, leave } = openDestinations(clock, limits, turns);
+  const paceMs = paceOf(clock, limits);
+  const isCrowded = (state: Destination) =>
+    state.inFlight >= atATime &&
+    (state.line.size >= atATime * WAITING_PER_PLACE || paceMs([state]) > PATIENCE_MS);
   const enter: DestinationLimits["enter"] = async (names, signal) => {
     const latestMs = clock.monotonicMs() + PATIENCE_MS;
-    const known = names.flatMap((name) => find(name) ?? []);
-    const soonestMs = paceMs(known, clock, perSecond);
-    if (soonestMs > PATIENCE_MS) return { kind: "full", retryAfterMs: soonestMs };
-    if (known.some(isCrowded)) return { kind: "full", retryAfterMs: COME_BACK_MS };
-    const entered = new Map<string, Destination>();
+    const known = names.flatMap(find);
+    const full: Full = { kind: "full", book: (remainingMs) => turns.book(names.flatMap(find), remainingMs) };
+    if (paceMs(known) > PATIENCE_MS || known.some(isCrowded)) return full;
+    const entered = new Map<string, Place>();
     const leaveAll = () => {
-      for (const [name, state] of entered) leave(name, state);
+      for (const [name, place] of entered) leave(name, place);
     };
     // An MX record may name an address, which is then both.
     for (const name of new Set(names)) {
@@ -52,17 +65,17 @@ export function createDestinationLimits(clock: Clock, { atATime, perSecond }: Li
       if (state.inFlight < atATime) state.inFlight++;
       else if (isCrowded(state) || !(await standInLine(state, clock, { limitMs, signal }))) {
         leaveAll();
-        return { kind: "full", retryAfterMs: COME_BACK_MS };
+        return full;
       }
-      entered.set(name, state);
+      entered.set(name, { state, sinceMs: clock.monotonicMs() });
     }
     // Asked once there is a place everywhere, since the time spent in line has also passed for the rate.
-    const states = [...entered.values()];
-    const waitMs = paceMs(states, clock, perSecond);
+    const states = [...entered.values()].map(({ state }) => state);
+    const waitMs = Math.max(0, ...states.map(({ nextMs }) => nextMs - clock.monotonicMs()));
     const startMs = clock.monotonicMs() + waitMs;
     if (startMs > latestMs) {
       leaveAll();
-      return { kind: "full", retryAfterMs: waitMs };
+      return full;
     }
     if (perSecond !== undefined) for (const state of states) state.nextMs = startMs + 1_000 / perSecond;
     if (waitMs > 0) await sleep(clock, waitMs, signal);
@@ -71,24 +84,31 @@ export function createDestinationLimits(clock: Clock, { atATime, perSecond }: Li
   return { enter };
 }
 
-/** Each is kept for as long as somebody is inside or in line, or its rate holds. */
-function openDestinations(clock: Clock) {
+/** Each is kept for as long as somebody is inside or in line, its rate holds, or turns are booked. */
+function openDestinations(clock: Clock, limits: Limits, turns: Turns) {
   const destinations = new Map<string, Destination>();
   const removeIdle = (name: string, state: Destination) => {
-    const isIdle = state.inFlight === 0 && state.line.size === 0 && state.nextMs <= clock.monotonicMs();
-    if (isIdle) destinations.delete(name);
+    const isEmpty = state.inFlight === 0 && state.line.size === 0;
+    const heldMs = Math.max(state.nextMs, state.turns.bookedMs);
+    if (isEmpty && heldMs <= clock.monotonicMs()) destinations.delete(name);
   };
   return {
-    find: (name: string) => destinations.get(name),
+    find: (name: string) => destinations.get(name) ?? [],
     open(name: string): Destination {
       const known = destinations.get(name);
       if (known) return known;
       sweep(destinations, removeIdle);
-      const made: Destination = { inFlight: 0, line: new Set(), nextMs: 0 };
+      const made: Destination = {
+        inFlight: 0,
+        line: new Set(),
+        nextMs: 0,
+        turns: newTurns(clock.monotonicMs(), limits),
+      };
       destinations.set(name, made);
       return made;
     },
-    leave(name: string, state: Destination) {
+    leave(name: string, { state, sinceMs }: Place) {
+      turns.left(state.turns, clock.monotonicMs() - sinceMs);
       const [next] = state.line;
       // The place is passed on: if it were free until the next message wakes up, another one could take it too.
       if (next) return next();
@@ -98,10 +118,14 @@ function openDestinations(clock: Clock) {
   };
 }
 
-/** How long it takes until the rate of all of them allows another start. */
-function paceMs(states: readonly Destination[], clock: Clock, perSecond: number | undefined): number {
-  if (perSecond === undefined) return 0;
-  return Math.max(0, ...states.map(({ nextMs }) => nextMs - clock.monotonicMs()));
+/** How long it takes until the rate of all of them allows another start, after those in line. */
+function paceOf(clock: Clock, { perSecond }: Limits) {
+  if (perSecond === undefined) return () => 0;
+  return (states: readonly Destination[]) =>
+    Math.max(
+      0,
+      ...states.map(({ nextMs, line }) => nextMs - clock.monotonicMs() + (line.size / perSecond) * 1_000),
+    );
 }
 
 /** Resolves with true when it is the caller's turn; with `undefined` if the limits end the wait. */

@@ -4,7 +4,6 @@ import type { ConnectionSource, Fault, LentSession } from "../smtp/hand-over.ts"
 import { createIdleSessions, type IdleSessions } from "../smtp/idle-sessions.ts";
 import { isServiceClosing } from "../smtp/smtp-replies.ts";
 import { openSmtpSession, type SmtpSession } from "../smtp/smtp-session.ts";
-import { COME_BACK_MS } from "./destination-limits.ts";
 import { type HostAddress, placeOf, sessionSettings } from "./host-address.ts";
 import { createHostVisits, type HostVisit, type HostVisits } from "./host-visits.ts";
 import type { MxSettings } from "./mx-config.ts";
@@ -15,10 +14,13 @@ export interface HostSessions extends Pick<HostVisits, "hasFailed" | "restOf"> {
   readonly quitAll: () => Promise<void>;
 }
 
+/** For how long a host that takes no more connections is asked for none. */
+const FULL_MS = 15_000;
+
 const TOO_MANY: Fault = {
   code: "mx.busy",
   message: "the mail host takes no more connections at a time",
-  retryAfterMs: COME_BACK_MS,
+  retryAfterMs: FULL_MS,
 };
 
 /** How many hosts are remembered before some are dropped. */
@@ -141,7 +143,7 @@ function createOpening(settings: MxSettings, clock: Clock, { isInUse, onMissingA
     const { fault, reply = "", lacksLocalAddress } = opened;
     // RFC 5321 §3.8: one connection too many is no outage, and the others keep working.
     if (isServiceClosing(reply) && isInUse(host.address)) {
-      line.fullUntilMs = clock.monotonicMs() + COME_BACK_MS;
+      line.fullUntilMs = clock.monotonicMs() + FULL_MS;
       return { fault: TOO_MANY };
     }
     // It says nothing of the host.

@@ -105,11 +105,18 @@ function createParts(
 }
 
 async function sendToDomains(parts: MxParts, sending: Sending, mail: Mail): Promise<SendOutcome> {
-  const { recipients, signal, isOurs } = sending;
+  const { message, recipients, signal, isOurs } = sending;
+  const { remainingMs } = message;
   const domains = Map.groupBy(recipients.addresses, asciiDomainOf);
   const delivered = await Promise.all(
     [...domains].map(([domain, addresses]) =>
-      deliverToDomain(parts, domain, { mail, signal, isOurs, envelopes: envelopesTo(addresses, sending) }),
+      deliverToDomain(parts, domain, {
+        mail,
+        signal,
+        isOurs,
+        remainingMs,
+        envelopes: envelopesTo(addresses, sending),
+      }),
     ),
   );
   const outcomes = new Map(delivered.flatMap((each) => [...each.outcomes]));

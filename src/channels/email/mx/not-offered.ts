@@ -12,28 +12,36 @@ export interface NotOffered {
 export interface FaultAtHost extends Fault {
   /** The host's name; absent: no host was chosen yet. */
   readonly host?: string;
+  /** Set if our own limits held the mail back: books the mail's turn, and returns after how many milliseconds that is. */
+  readonly book?: () => number;
 }
 
 /**
  * Of the hosts' faults, that of the last one that was asked is told; if none was, the first, since that host is the one that is asked
- * next. Pure.
+ * next, and a turn there is booked.
  */
 export function notOffered(faults: readonly FaultAtHost[]): NotOffered {
   const asked = faults.findLast(isOfHost);
   if (asked) return { outcome: { kind: "deferred", error: toError(asked) }, countsAsAttempt: true };
-  const { code, message, retryAfterMs }: Fault = faults[0] ?? CALLED_OFF;
+  const { code, message, book, ...fault }: FaultAtHost = faults[0] ?? CALLED_OFF;
+  const retryAfterMs = book ? book() : fault.retryAfterMs;
   // The timeline needs no entry for each time.
   const wait = retryAfterMs === undefined ? {} : { retryAfterMs, isOwnPace: true as const };
   return { outcome: { kind: "deferred", error: { code, message }, ...wait }, countsAsAttempt: false };
 }
 
 /** Our own limits are reached. */
-export function busy(retryAfterMs: number): Fault {
-  return { code: "mx.busy", message: "as many messages as allowed are on their way there", retryAfterMs };
+export function busy(book: () => number): FaultAtHost {
+  return { code: "mx.busy", message: "as many messages as allowed are on their way there", book };
 }
 
-function isOfHost({ code, retryAfterMs }: Fault): boolean {
-  return retryAfterMs === undefined && code !== CALLED_OFF.code;
+/** Whether the host was not asked, for a reason of ours, or since it had said that it takes nothing now. */
+export function isHeldBack({ retryAfterMs, book }: FaultAtHost): boolean {
+  return retryAfterMs !== undefined || book !== undefined;
+}
+
+function isOfHost(fault: FaultAtHost): boolean {
+  return !isHeldBack(fault) && fault.code !== CALLED_OFF.code;
 }
 
 /** With the enhanced status code (RFC 3463) of a host that could not be spoken to, and its name: a domain may have several. */
