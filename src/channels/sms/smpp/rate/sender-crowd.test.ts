@@ -80,7 +80,8 @@ test("what waits for a sender's rate asks in proportion to the rate and not to i
     crowd.come(messages);
     await crowd.pass(120);
     const { asks, went } = await crowd.pass(780);
-    expect(went).toBeGreaterThanOrEqual(2 * 780 * 0.99);
+    // A second has a margin of 10 ms.
+    expect(went).toBeGreaterThanOrEqual(Math.floor((2 * 780) / 1.01));
     expect(asks).toBeLessThanOrEqual(went * ASKS);
   }
 });

@@ -102,8 +102,10 @@ function lateMs({ windowRate }: State): number {
   return windowRate <= MOST_IN_WINDOW ? LATE_IN_WINDOW_MS : LATE_MS;
 }
 
+/** The window of a rate, with the same margin as the connector's own. One segment at a time it would only slow down. */
 function windowOf(rate: number, before = createRateWindow(Number.POSITIVE_INFINITY)): RateWindow {
-  return before.withRate(rate <= MOST_IN_WINDOW ? rate : Number.POSITIVE_INFINITY, 0);
+  const limit = rate <= MOST_IN_WINDOW ? rate : Number.POSITIVE_INFINITY;
+  return rate > 1 ? before.withRate(limit) : before.withRate(limit, 0);
 }
 
 /** How long so many segments take, in milliseconds. */
