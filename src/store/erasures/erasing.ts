@@ -96,6 +96,8 @@ export function createErasing(): (erasing: Erasing) => Promise<number> {
       };
       const take = (stored: ErasureRow) => {
         taken = takeUp(stored);
+        // The transaction may run again, and then take another one.
+        behind = undefined;
         return { ...taken, goesOnAt };
       };
       try {
