@@ -13,6 +13,9 @@ import {
 
 const MINUTE = 60 * SECOND;
 
+/** More than any test makes fail. */
+const MOST_PUT_OFF = 5_000;
+
 /** How long the row of an old message waits, and of a new one. */
 const PUT_OFF = 5 * MINUTE;
 const FIRST_PUT_OFF = 5 * SECOND;
@@ -34,6 +37,7 @@ export async function untilPassed<T>(
     } catch (error) {
       if (!(error instanceof Error) || error.name !== "RowPutOff") throw error;
       putOff.push(error.message);
+      if (putOff.length > MOST_PUT_OFF) throw new Error(`without an end: ${error.message}`);
     }
   }
 }

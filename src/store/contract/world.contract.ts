@@ -18,8 +18,15 @@ export interface Inside {
   countRows(messageId: string): number | Promise<number>;
   /** Runs a statement that both engines know, to damage what no use case does. */
   change(sql: string): unknown;
-  /** Makes the table refuse to delete, or to change, rows for which a condition on `OLD` holds, until it is called. */
-  refuse(what: "DELETE" | "UPDATE", table: string, condition: string): Promise<() => Promise<void>>;
+  /**
+   * Makes the table refuse to delete, or to change, rows for which a condition on `OLD` holds, or to store rows for which one on `NEW` does,
+   * until it is called. Once for a table.
+   */
+  refuse(
+    what: "DELETE" | "UPDATE" | "INSERT",
+    table: string,
+    condition: string,
+  ): Promise<() => Promise<void>>;
 }
 
 export const SECOND = 1_000;

@@ -38,6 +38,8 @@ export interface TakenErasure {
    * then. A stretch of one row that fails is passed over up to there, and without a call the rest of the walk is.
    */
   readonly goesOnAt: (position: string | undefined) => void;
+  /** To be called if all walks are over, before that is stored. */
+  readonly ends: () => void;
 }
 
 /** What an erasure has passed over. */
@@ -64,41 +66,28 @@ interface Passing {
  * Makes a function that goes on with erasures, and passes over rows that cannot be erased: a stretch that fails is made shorter and shorter,
  * down to one row, which is then left for the next time. What is stored says so: the erasure stands where it failed first, while this
  * process goes on behind that, and an hour after the end begins again there. So no process completes it, of the previous version either,
- * and it keeps no other waiting.
+ * and it keeps no other waiting. If the end itself cannot be stored, it waits as long.
  */
 export function createErasing(): (erasing: Erasing) => Promise<number> {
-  const waits = createPutOffRows<string>();
-  const passing = new Map<string, Passing>();
-  const takeUp = (stored: ErasureRow): Taken => {
-    const passed = passing.get(stored.id);
-    if (passed && isSamePlace(passed.left.place, stored))
-      return { row: { ...stored, ...passed.at }, left: passed.left };
-    // Another process may have erased what was left.
-    passing.delete(stored.id);
-    return { row: stored };
-  };
-  const goOn = ({ row: { id }, left }: Taken, { moved, reached }: Erased, now: number) => {
-    if (!left) return;
-    if (reached) passing.set(id, { left, at: reached });
-    else if (moved > 0 && passing.delete(id)) waits.add(id, now + AGAIN_MS);
-  };
-  const pass = ({ row, left = { place: placeOf(row), count: 0 } }: Taken, behind: string | undefined) => {
-    const at = placeBehind(row, left.count < MAX_PASSED ? behind : undefined);
-    passing.set(row.id, { left: { ...left, count: left.count + 1 }, at });
-  };
+  const { idsThatWait, takeUp, goOn, putOff } = createPlaces();
   return async ({ now, looks, erase }) => {
-    const waiting = waits.ids(now);
+    const waiting = idsThatWait(now);
     for (let most = looks; ; most = Math.ceil(most / 8)) {
       let taken: Taken | undefined;
       let behind: string | undefined;
+      let isEnding = false;
       const goesOnAt: TakenErasure["goesOnAt"] = (position) => {
         behind = position;
+      };
+      const ends: TakenErasure["ends"] = () => {
+        isEnding = true;
       };
       const take = (stored: ErasureRow) => {
         taken = takeUp(stored);
         // The transaction may run again, and then take another one.
         behind = undefined;
-        return { ...taken, goesOnAt };
+        isEnding = false;
+        return { ...taken, goesOnAt, ends };
       };
       try {
         const erased = await erase(most, { waiting, take });
@@ -107,10 +96,53 @@ export function createErasing(): (erasing: Erasing) => Promise<number> {
       } catch (error) {
         if (isOutage(error) || !taken) throw error;
         if (most > 1) continue;
-        pass(taken, behind);
-        throw new RowPutOff(`erasure ${taken.row.id}, a part of it put off: ${errorText(error)}`);
+        throw new RowPutOff(`${putOff(taken, { behind, isEnding }, now)}: ${errorText(error)}`);
       }
     }
+  };
+}
+
+/** Where a stretch failed. */
+interface Failed {
+  readonly behind: string | undefined;
+  /** It was the end that could not be stored. */
+  readonly isEnding: boolean;
+}
+
+/** Which erasures wait, and where those stand that have passed over something, as far as this process knows. */
+function createPlaces() {
+  const waits = createPutOffRows<string>();
+  const passing = new Map<string, Passing>();
+  const waitFrom = (id: string, now: number) => {
+    passing.delete(id);
+    waits.add(id, now + AGAIN_MS);
+  };
+  return {
+    idsThatWait: waits.ids,
+    takeUp(stored: ErasureRow): Taken {
+      const passed = passing.get(stored.id);
+      if (passed && isSamePlace(passed.left.place, stored))
+        return { row: { ...stored, ...passed.at }, left: passed.left };
+      // Another process may have erased what was left.
+      passing.delete(stored.id);
+      return { row: stored };
+    },
+    goOn({ row: { id }, left }: Taken, { moved, reached }: Erased, now: number): void {
+      if (!left) return;
+      if (reached) passing.set(id, { left, at: reached });
+      else if (moved > 0) waitFrom(id, now);
+    },
+    /** Tells what is put off. If an erasure could not be completed, its next stretch stores that something is left. */
+    putOff({ row, left }: Taken, { behind, isEnding }: Failed, now: number): string {
+      if (left && isEnding) {
+        waitFrom(row.id, now);
+        return `the end of erasure ${row.id}, put off for ${AGAIN_MS / 1_000} s`;
+      }
+      const { place, count } = left ?? { place: placeOf(row), count: 0 };
+      const at = placeBehind(row, count < MAX_PASSED ? behind : undefined);
+      passing.set(row.id, { left: { place, count: count + 1 }, at });
+      return `erasure ${row.id}, a part of it put off`;
+    },
   };
 }
 

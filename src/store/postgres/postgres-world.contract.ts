@@ -109,7 +109,7 @@ const COUNT_ROWS = `SELECT (SELECT count(*) FROM messages WHERE id = $1)
   + (SELECT count(*) FROM contents WHERE id <= $1 AND last_message_id >= $1) AS count`;
 
 /** With the code of a page whose checksum is wrong. */
-const RAISE = `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
+const RAISE = `CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
   AS $$ BEGIN RAISE EXCEPTION 'damaged' USING ERRCODE = 'XX001'; END $$`;
 
 function lookInside(session: Session): Inside {
@@ -120,7 +120,7 @@ function lookInside(session: Session): Inside {
       await session.query(
         `CREATE TRIGGER refuse BEFORE ${what} ON ${table} FOR EACH ROW WHEN (${condition}) EXECUTE FUNCTION refuse()`,
       );
-      return async () => void (await session.query("DROP FUNCTION refuse CASCADE"));
+      return async () => void (await session.query(`DROP TRIGGER refuse ON ${table}`));
     },
     hasBody: async (id) => (await session.query(HAS_BODY, [id])).length > 0,
     async countRows(id) {

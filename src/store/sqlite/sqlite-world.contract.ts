@@ -99,9 +99,9 @@ function lookInside(driver: Driver): Inside {
     change: (sql) => driver.exec(sql),
     async refuse(what, table, condition) {
       driver.exec(
-        `CREATE TRIGGER refuse BEFORE ${what} ON ${table} WHEN ${condition} BEGIN SELECT RAISE(ABORT, 'damaged'); END`,
+        `CREATE TRIGGER refuse_${table} BEFORE ${what} ON ${table} WHEN ${condition} BEGIN SELECT RAISE(ABORT, 'damaged'); END`,
       );
-      return async () => driver.exec("DROP TRIGGER refuse");
+      return async () => driver.exec(`DROP TRIGGER refuse_${table}`);
     },
     hasBody: (id) => body.get(id) !== undefined,
     countRows: (id) => ROWS_OF_MESSAGE.reduce((sum, sql) => sum + driver.prepare(sql).all(id).length, 0),

@@ -152,6 +152,31 @@ export function erasurePassedOverContract(open: OpenStore): void {
         expect(done).not.toHaveProperty("passedOver");
       }),
     );
+
+  test(
+    "an erasure whose end cannot be stored is told of once, waits for an hour, and ends once it can",
+    inWorld(open, async (world) => {
+      const [, row] = await world.sms({ to: [THEIRS, THEIRS, THEIRS] });
+      const request = { id: world.id(), salt: "s", digest: "d", createdAt: world.clock.now };
+      await world.store.erasures.create({ ...request, recipient: THEIRS });
+      const allowEnd = await world.inside.refuse("INSERT", "meta", "NEW.name LIKE 'passed_over %'");
+      const allowRow = await world.inside.refuse("DELETE", "messages", `OLD.id = '${row}'`);
+      const part = expect.stringMatching(/^erasure \S+, a part of it put off: .*damaged/);
+      const end = expect.stringMatching(/^the end of erasure \S+, put off for 3600 s: .*damaged/);
+      for (let hours = 0; hours < 2; hours++) {
+        expect(await advanceAll(world)).toEqual([part, end]);
+        expect(await advanceAll(world)).toEqual([]);
+        world.clock.now += HOUR;
+      }
+      await allowEnd();
+      expect(await advanceAll(world)).toEqual([part]);
+      expect(await world.store.erasures.find(request.id)).toMatchObject({ passedOver: 1 });
+      await allowRow();
+      world.clock.now += HOUR;
+      expect(await advanceAll(world)).toEqual([]);
+      expect(await world.store.erasures.find(request.id)).toMatchObject({ completedAt: world.clock.now });
+    }),
+  );
 }
 
 /** Goes on with erasures as long as there is something to do; resolves with what was put off. */

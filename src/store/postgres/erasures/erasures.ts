@@ -115,9 +115,10 @@ async function eraseOn(
 ): Promise<Erased> {
   const [stored] = await session.query<ErasureRow>(UNDER_WAY, [waiting]);
   if (!stored) return { moved: 0 };
-  const { row, left, goesOnAt } = take(stored);
+  const { row, left, goesOnAt, ends } = take(stored);
   const current = currentWalk(row, walks);
   if (!current) {
+    ends();
     await end(session, row.id, { now, left });
     return { moved: 1 };
   }

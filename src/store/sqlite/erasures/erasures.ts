@@ -122,9 +122,10 @@ function createStretches(db: Database, walks: readonly Walk[]) {
   const erase = (now: number, looks: number, { waiting, take }: ErasingParts): Erased => {
     const stored = underWay.get(JSON.stringify(waiting));
     if (!stored) return { moved: 0 };
-    const { row, left, goesOnAt } = take(stored);
+    const { row, left, goesOnAt, ends } = take(stored);
     const current = currentWalk(row, walks);
     if (!current) {
+      ends();
       end(row.id, now, left);
       return { moved: 1 };
     }
