@@ -8,7 +8,7 @@ import type { Disk } from "../delivery/alarm-conditions.ts";
 import { createLockMemory } from "../store/sqlite/database/write-lock.ts";
 import type { Store } from "../store/store.ts";
 import { ensureDataFolder, refuseHalfRestored } from "./data-folder/data-folder.ts";
-import { diskOf } from "./data-folder/disk-of.ts";
+import { createDiskLook, diskOf } from "./data-folder/disk-of.ts";
 import { warnOfExposed } from "./data-folder/exposed-files.ts";
 import { firstStart, type Sandbox } from "./data-folder/first-start.ts";
 import { openBounces } from "./email/bounces.ts";
@@ -127,7 +127,9 @@ function makeParts(
     mailKeys,
     consoleKey,
     ...present({ webAddress }),
-    ...(config.databaseUrl === undefined && { disk: () => askDisk(config.dataFolder) }),
+    ...(config.databaseUrl === undefined && {
+      disk: createDiskLook(clock, () => askDisk(config.dataFolder)),
+    }),
     makeDkimKeys: options.makeDkimKeys ?? makeDkimKeys,
   };
 }

@@ -3,18 +3,29 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { statfsSync } from "node:fs";
 import { diskOf } from "../../src/cli/data-folder/disk-of.ts";
 import { type AlarmRig, startAlarmRig } from "../alarm-rig.ts";
+import { startFakeSmsc } from "../fakes/fake-smsc.ts";
+import { connectSmsc } from "../live-sms.ts";
 
 const MB = 1_000_000;
 
 let rig: AlarmRig;
 let freeMb: number;
+/** Without an end while the disk does not answer. */
+let answered: Promise<void>;
+let asked: number;
 /** What the data folder is called. */
 let named: string | undefined;
 beforeEach(async () => {
   freeMb = 4_000;
   named = undefined;
+  answered = Promise.resolve();
+  asked = 0;
   rig = await startAlarmRig({
-    diskOf: async (folder) => ({ folder: named ?? folder, free: freeMb * MB, size: 50_000 * MB }),
+    async diskOf(folder) {
+      asked++;
+      await answered;
+      return { folder: named ?? folder, free: freeMb * MB, size: 50_000 * MB };
+    },
   });
 });
 afterEach(() => rig.stop());
@@ -32,6 +43,28 @@ test("a disk with less than a gigabyte free alarms, until there is room again", 
   freeMb = 2_000;
   await rig.service.passUntil(() => rig.told().includes("alarm.cleared disk_low"), 60_000);
 });
+
+test("a disk that does not answer is asked once and keeps no other alarm silent, and is asked again once it has answered", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  answered = promise;
+  asked = 0;
+  await rig.service.passUntil(
+    () => rig.service.logged.some(({ reason }) => NO_ANSWER.test(`${reason}`)),
+    30_000,
+  );
+  const smsc = await startFakeSmsc();
+  smsc.dial.hangUp = true;
+  await connectSmsc(rig.service, smsc);
+  await rig.service.passUntil(() => rig.told().length > 0, 600_000);
+  expect(rig.told()).toEqual(["alarm.raised connector_down"]);
+  expect(asked).toBe(1);
+  freeMb = 900;
+  resolve();
+  await rig.service.passUntil(() => rig.told().includes("alarm.raised disk_low"), 30_000);
+  await smsc.close();
+});
+
+const NO_ANSWER = /^the disk has not answered for 2 s$/;
 
 test("the call about a data folder with letters beyond ASCII and dots in its path bears a signature that fits no other", async () => {
   named = "/srv/Grüße an 東京/v1.2/data";
