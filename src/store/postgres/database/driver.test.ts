@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
+import { rename } from "node:fs/promises";
 import { createSystemClock } from "../../../cli/system-clock.ts";
+import { StoreDamaged } from "../../outage.ts";
 import { StoreUnavailable } from "../../store.ts";
 import { withDriver } from "../postgres-world.contract.ts";
 import { type Driver, type DriverOptions, LONG_STATEMENT_MS, openDriver } from "./driver.ts";
@@ -50,6 +52,26 @@ test("the server is to notice within a minute that a process is gone, or takes n
     expect(await settingsOf({}, "?options=-c%20tcp_keepalives_idle%3D300")).toMatchObject({
       tcp_keepalives_idle: 300,
     });
+  }));
+
+test("a table whose file is gone is damaged, and the others can be used", () =>
+  withDriver(async (driver, url) => {
+    await driver.query("CREATE TABLE lost ()");
+    await driver.query("CHECKPOINT");
+    const [file] = await driver.query<{ path: string }>(
+      "SELECT current_setting('data_directory') || '/' || pg_relation_filepath('lost') AS path",
+    );
+    await rename(file?.path ?? "", `${file?.path}.away`);
+    // Through other connections: those of before have the file open.
+    const other = openDriver({ url, connections: 1 });
+    try {
+      const read = other.query("SELECT * FROM lost").then(String, (error: unknown) => error);
+      expect(await read).toBeInstanceOf(StoreDamaged);
+      expect(await other.query("SELECT count(*) AS count FROM jobs")).toEqual([{ count: 0 }]);
+    } finally {
+      await rename(`${file?.path}.away`, file?.path ?? "");
+      await other.close();
+    }
   }));
 
 test("a statement is planned once for a connection, whatever its values", () =>

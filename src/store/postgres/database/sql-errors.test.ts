@@ -23,3 +23,9 @@ test("a damaged page, row or index is told from an outage and from a bug", () =>
   }
   expect(isDamage(errorOf({ code: "XX000", routine: "elog" }))).toBe(false);
 });
+
+test("a file that cannot be read, or is gone, is damage; any other error of the system, as poolers have them, is an outage", () => {
+  for (const code of ["58030", "58P01"]) expect(isDamage(errorOf({ code, routine: "mdreadv" }))).toBe(true);
+  const ofPooler = errorOf({ code: "58000", routine: "" });
+  expect([isDamage(ofPooler), isOutage(ofPooler)]).toEqual([false, true]);
+});

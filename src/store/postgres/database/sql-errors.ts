@@ -4,7 +4,7 @@ import { StoreUnavailable } from "../../store.ts";
 
 /**
  * SQLSTATEs that are not the statement's fault. Classes: connection (08), resources (53), operator intervention and
- * time-outs (57), system (58). Single ones: lock timeout (55P03), a server that has become read-only (25006), and a
+ * time-outs (57), system (58, but see `isDamage`). Single ones: lock timeout (55P03), a server that has become read-only (25006), and a
  * transaction that was idle or open for too long (25P03, 25P04).
  */
 const OUTAGES = /^(08|53|57|58)|^(55P03|25006|25P03|25P04)$/;
@@ -23,9 +23,12 @@ function isOutOfIds({ code, routine }: DatabaseError): boolean {
   return code === "54000" && /^GetNew(Transaction|MultiXact)Id$/.test(routine ?? "");
 }
 
-/** A page, a row or an index is damaged. What does not touch it works. */
+/**
+ * A page, a row or an index is damaged (XX001, XX002), its place on the disk cannot be read or written (58030), or its file is gone (58P01).
+ * What does not touch it works. A server that cannot write its log gives no such error, but ends at once (PANIC).
+ */
 export function isDamage(error: unknown): boolean {
-  return error instanceof DatabaseError && /^XX00[12]$/.test(error.code ?? "");
+  return error instanceof DatabaseError && /^(XX00[12]|58030|58P01)$/.test(error.code ?? "");
 }
 
 /** The connection is gone, or in an unknown state. */
