@@ -59,8 +59,14 @@ export interface ErasureRow {
   readonly passed_over?: string | null;
 }
 
+/**
+ * Behind all ids: where the last stretch of a walk ends. A condition that holds for any id where there is no end serves no index, so that
+ * every stretch would read its table to the end.
+ */
+export const BEHIND_ALL = "g";
+
 /** The cursors at which the first page of a list begins. */
-export const BEFORE_ALL = { oldest: "", newest: "g" } as const satisfies Record<ListOrder, string>;
+export const BEFORE_ALL = { oldest: "", newest: BEHIND_ALL } as const satisfies Record<ListOrder, string>;
 
 /** SQL of `ErasureRow.passed_over`: a row of `meta`, since the record is also of programs that know of none. */
 export const PASSED_OVER = `(SELECT value FROM meta WHERE name = '${PASSED_OVER_OF}' || erasures.id) AS passed_over`;

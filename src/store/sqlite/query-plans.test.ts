@@ -237,3 +237,11 @@ test("no index of messages holds their status, which changes most of all", async
   for (const { sql } of indexes) expect(sql).not.toContain("status");
   await store.close();
 });
+
+test("an erasure reads the opt-outs of its stretch alone, and none that lie behind", async () => {
+  const ears = createListeningDriver();
+  const store = await openOn(ears.driver, { vault: VAULT });
+  const [sql = ""] = ears.statements().filter((each) => /^SELECT id, reason FROM opt_outs/.test(each));
+  expect(ears.plan(sql).join()).toContain("(id>? AND id<?)");
+  await store.close();
+});

@@ -1,6 +1,6 @@
 import { createWordScrubber } from "../../../core/messages/erasure.ts";
 import { present } from "../../../core/present.ts";
-import { type SuppressionRow, toErasedSuppression } from "../../erasures/erasure-work.ts";
+import { BEHIND_ALL, type SuppressionRow, toErasedSuppression } from "../../erasures/erasure-work.ts";
 import { addSuppressions } from "../suppressions/suppression-rows.ts";
 import type { ErasedNames } from "./erased-names.ts";
 import type { Walk } from "./erasures.ts";
@@ -38,7 +38,7 @@ function createOptOutErasure(erasedNames: ErasedNames): Walk {
     const through = { table: "opt_outs", type: "text" } as const;
     const next = await endOfStretch(session, through, { after: position, rows: looks });
     goesOnAt(next);
-    const values = [position, next ?? null, recipient, accountId ?? null];
+    const values = [position, next ?? BEHIND_ALL, recipient, accountId ?? null];
     const rows = await session.query<{ id: string; reason: string }>(FIND_OPT_OUTS, values);
     if (rows.length > 0) {
       const erased = (await erasedNames.needForm(session))(recipient);
@@ -52,7 +52,7 @@ function createOptOutErasure(erasedNames: ErasedNames): Walk {
 }
 
 const FIND_OPT_OUTS = `SELECT id, reason FROM opt_outs
-  WHERE id > $1 AND ($2::text IS NULL OR id <= $2) AND recipient = $3 AND ($4::text IS NULL OR account_id = $4)
+  WHERE id > $1 AND id <= $2 AND recipient = $3 AND ($4::text IS NULL OR account_id = $4)
   ORDER BY id FOR UPDATE`;
 
 const twin = (sender: string) => `EXISTS (SELECT 1 FROM opt_outs twin

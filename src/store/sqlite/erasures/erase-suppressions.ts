@@ -1,6 +1,11 @@
 import { createWordScrubber } from "../../../core/messages/erasure.ts";
 import { present } from "../../../core/present.ts";
-import { type ErasureTask, type SuppressionRow, toErasedSuppression } from "../../erasures/erasure-work.ts";
+import {
+  BEHIND_ALL,
+  type ErasureTask,
+  type SuppressionRow,
+  toErasedSuppression,
+} from "../../erasures/erasure-work.ts";
 import type { Database } from "../database/database.ts";
 import type { AccountCache } from "../records/account-cache.ts";
 import type { SuppressionList } from "../suppressions/suppression-list.ts";
@@ -51,14 +56,14 @@ function createOptOutErasure(db: Database, { erasedNames }: EraseSuppressionPart
   const endOf = createStretchEnd<string>(db, { table: "opt_outs", key: "id", keys: UUIDS });
   const find = db.prepare<OptOutRow>(
     `SELECT id, reason FROM opt_outs
-     WHERE id > ?1 AND (?2 IS NULL OR id <= ?2) AND recipient = ?3 AND (?4 IS NULL OR account_id = ?4)`,
+     WHERE id > ?1 AND id <= ?2 AND recipient = ?3 AND (?4 IS NULL OR account_id = ?4)`,
   );
   const update = db.prepare("UPDATE OR IGNORE opt_outs SET recipient = ?, reason = ? WHERE id = ?");
   const remove = db.prepare("DELETE FROM opt_outs WHERE id = ?");
   return ({ recipient, accountId }: ErasureTask, { position, looks, goesOnAt }) => {
     const next = endOf({ after: position, rows: looks }, goesOnAt);
     const scrub = createWordScrubber(recipient);
-    for (const { id, reason } of find.all(position, next ?? null, recipient, accountId ?? null)) {
+    for (const { id, reason } of find.all(position, next ?? BEHIND_ALL, recipient, accountId ?? null)) {
       // If nothing was updated, the same opt-out is there already in its erased form.
       if (update.run(erasedNames.needForm()(recipient), scrub(reason), id) === 0) remove.run(id);
     }
