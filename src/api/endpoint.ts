@@ -18,7 +18,7 @@ export interface Endpoint {
   readonly summary: string;
   readonly tag: string;
   readonly auth: "api-key" | "admin" | "none";
-  readonly request?: { readonly schema: TSchema; readonly maxBytes: number };
+  readonly request?: RequestBody;
   /** Takes a body of any media type, as text. Replaces `request`. */
   readonly rawBody?: { readonly maxBytes: number };
   readonly query?: Readonly<Record<string, TSchema>>;
@@ -31,6 +31,13 @@ export interface Endpoint {
   /** May keep its client waiting (long-poll). Only with `auth` `api-key`; its calls have `longPoll`. */
   readonly waits?: boolean;
   handle(call: Call): MaybePromise<Answered>;
+}
+
+interface RequestBody {
+  readonly schema: TSchema;
+  readonly maxBytes: number;
+  /** Whether a request without a body is taken, as one with an empty object. */
+  readonly mayBeAbsent?: boolean;
 }
 
 /** Whether the endpoint takes a body. If so, the body has been read to its end before `handle` is called. */

@@ -126,7 +126,7 @@ function createBodyRunner(
       // Otherwise a body that arrives slowly would use up the delivery window of its own message.
       call.now = clock.now();
       if (endpoint.rawBody) call.raw = { method: request.method, url: request.url, text: body.text };
-      else call.body = parseBody(body);
+      else call.body = parseBody(body, endpoint);
       const answered = endpoint.handle(call);
       return answered instanceof Promise ? await answered : answered;
     } catch (error) {
@@ -141,10 +141,18 @@ function createBodyRunner(
 }
 
 function bodyRuleOf({ request, rawBody }: Endpoint): BodyRule {
-  return { maxBytes: (request ?? rawBody)?.maxBytes ?? 0, isRaw: rawBody !== undefined };
+  return {
+    maxBytes: (request ?? rawBody)?.maxBytes ?? 0,
+    isRaw: rawBody !== undefined,
+    mayBeAbsent: request?.mayBeAbsent ?? false,
+  };
 }
 
-function parseBody({ text, parsed = parseJsonObject(text) }: ReadBody): NonNullable<Call["body"]> {
+function parseBody(
+  { text, parsed = parseJsonObject(text) }: ReadBody,
+  { request }: Endpoint,
+): NonNullable<Call["body"]> {
+  if (text === "" && request?.mayBeAbsent) return { json: {}, text };
   if ("problem" in parsed) throw validationFailed(parsed.problem);
   return { json: parsed.json, text };
 }

@@ -208,6 +208,13 @@ export interface ConnectorKind {
     clock: Clock,
     reach?: CheckReach,
   ): Promise<{ readonly ok: boolean; readonly detail: string }>;
+  /** Where `check` sends secrets to. Absent: any field of `config` may decide it, and any secret be sent. */
+  readonly destination?: {
+    /** The fields of `config` that decide it, or who can read it on the way. Absent: any may. */
+    readonly fields?: readonly string[];
+    /** The secrets that are sent. */
+    readonly secrets: readonly string[];
+  };
   /** How many slots a connector has, each for one process at a time. Absent: processes only share its rate. */
   slots?(connector: Connector): number;
   /** Whether the provider renders the text from the template id, so that the template need not be known here. */

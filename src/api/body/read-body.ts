@@ -30,6 +30,8 @@ export interface BodyRule {
   readonly maxBytes: number;
   /** Of any media type; absent: JSON. */
   readonly isRaw?: boolean;
+  /** No body may come, whatever type it says that it has. */
+  readonly mayBeAbsent?: boolean;
 }
 
 export function createBodyReader(clock: Clock, limits: ApiLimits, readLargeJson?: ReadLargeJson): BodyReader {
@@ -46,13 +48,14 @@ export function createBodyReader(clock: Clock, limits: ApiLimits, readLargeJson?
 
   const begin = (
     request: Request,
-    { maxBytes, isRaw = false }: BodyRule,
+    { maxBytes, isRaw = false, mayBeAbsent = false }: BodyRule,
     client: BodyClient,
   ): IncomingBody => {
     const { headers } = request;
-    if (!isRaw && !isJson(headers.get("content-type"))) throw unsupportedMediaType();
-    if (!isPlain(headers.get("content-encoding"))) throw unsupportedEncoding();
     const length = declaredLength(headers.get("content-length"));
+    const isAbsent = mayBeAbsent && length === 0;
+    if (!isRaw && !isAbsent && !isJson(headers.get("content-type"))) throw unsupportedMediaType();
+    if (!isPlain(headers.get("content-encoding"))) throw unsupportedEncoding();
     if (length !== undefined && length > maxBytes) {
       throw payloadTooLarge(maxBytes, { isRestTooLong: length > MAX_DROPPED });
     }

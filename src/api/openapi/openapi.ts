@@ -141,7 +141,7 @@ function describeOperation(endpoint: Endpoint, { path, schemas }: Placement): Js
     ...(isAlias && { deprecated: true, description: `The same as \`${endpoint.path}\`.` }),
     ...(parameters.length > 0 && { parameters }),
     ...(endpoint.request && {
-      requestBody: { required: true, content: contentOf(endpoint.request, schemas) },
+      requestBody: { required: !endpoint.request.mayBeAbsent, content: contentOf(endpoint.request, schemas) },
     }),
     responses: describeResponses(endpoint, schemas),
   };

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { ConnectorHealth } from "../../core/alarms/connector-health.ts";
 import { connectorTrouble } from "../../core/alarms/connector-trouble.ts";
+import { present } from "../../core/present.ts";
 import { UsageFailure } from "../commands/command-failure.ts";
 import { readValue } from "../commands/input-file.ts";
 import { needed } from "../commands/needed-options.ts";
@@ -119,15 +120,15 @@ function changesOf({ kind }: Kind): string {
 function addSharedOptions(verb: Command): void {
   verb
     .option("--name <name>", "a name for people; by default its provider or kind")
-    .option(
-      "--config <json>",
-      "fields as a JSON object, secrets among them, `-`: from standard input; other options override it",
-    )
+    .option("--config <json>", CONFIG_MEANING)
     .option("--enabled", "let it take messages (the default)")
     .option("--no-enabled", "let it take no messages")
     .allowUnknownOption()
     .allowExcessArguments();
 }
+
+const CONFIG_MEANING =
+  "fields as a JSON object, secrets among them, `-`: from standard input; other options override it";
 
 async function readConfig(run: Run, kind: Kind, words: readonly string[]): Promise<Row> {
   const { config } = run.options;
@@ -162,15 +163,33 @@ async function kindNamed(client: AdminClient, name: string): Promise<Kind> {
 function addTest(noun: NounCommand): void {
   const verb = noun.verb({
     usage: "test <id>",
-    summary: "connect, log in and disconnect; sends nothing",
+    summary:
+      "connect, log in and disconnect; sends nothing. With fields, as in `update`: with these, and stores nothing",
     async work(run) {
       const query = typeof run.options.domain === "string" ? { domain: run.options.domain } : {};
-      const result = await run.client.request("POST", `${pathOf("connectors", run)}/test`, { query });
+      const body = await readTried(run);
+      const request = { query, ...present({ body }) };
+      const result = await run.client.request("POST", `${pathOf("connectors", run)}/test`, request);
       run.print(result, ({ ok, detail }: Row) => `${ok ? "ok" : "failed"}: ${toCell(detail)}\n`);
       if (!(result as Row).ok) run.fail();
     },
   });
-  verb.option("--domain <domain>", "mx: whose mail hosts are tried; else gmail.com");
+  verb
+    .option("--domain <domain>", "mx: whose mail hosts are tried; else gmail.com")
+    .option("--config <json>", CONFIG_MEANING)
+    .allowUnknownOption()
+    .allowExcessArguments();
+}
+
+/** The fields to try; `undefined`: none were given. */
+async function readTried(run: Run): Promise<Row | undefined> {
+  const [id = "", ...words] = run.args;
+  if (id.startsWith("-")) throw new UsageFailure("name the connector first: test <id> --password …");
+  if (words.length === 0 && run.options.config === undefined) return undefined;
+  const current = (await run.client.request("GET", pathOf("connectors", run))) as Row;
+  return {
+    config: withClears(await readConfig(run, await kindNamed(run.client, String(current.kind)), words)),
+  };
 }
 
 const FIELD_COLUMNS: readonly Column[] = [

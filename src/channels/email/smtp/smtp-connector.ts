@@ -38,6 +38,7 @@ export const smtpConnectorKind: ConnectorKind = {
     isUsedBy: ({ provider }) => provider !== undefined,
     read: readMailCallback,
   },
+  destination: { fields: ["host", "port", "tls", "ca"], secrets: ["password"] },
   async check(connector, clock) {
     const settings = toSmtpSettings(connector);
     const opened = await withinLimit(clock, { limitMs: CHECK_LIMIT_MS }, (limited) =>

@@ -49,6 +49,8 @@ export const httpConnectorKind: ConnectorKind = {
   },
   open: openHttpChannel,
   check,
+  // Any setting may be a part of the URL. Callbacks alone use the other secrets.
+  destination: { secrets: ["auth_token", "api_key", "api_secret", "authkey", "password"] },
   rendersTemplates: (connector) => described(connector)?.gateway.renders_template ?? false,
   callbacks: {
     tokenSecret: CALLBACK_TOKEN,

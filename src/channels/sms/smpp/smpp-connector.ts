@@ -37,6 +37,10 @@ export const smppConnectorKind: ConnectorKind = {
   slots,
   segments,
   check,
+  destination: {
+    fields: ["host", "port", "tls", "tls_verify", "tls_ca", "tls_server_name"],
+    secrets: ["password"],
+  },
 };
 
 /** In TLS a server name cannot be an address (RFC 6066 §3); with one, the runtime would open no connection. */
@@ -76,6 +80,8 @@ async function check(connector: Connector, clock: Clock): Promise<{ ok: boolean;
       clock,
     );
     if (ok) return { ok, detail };
+    const bound = Object.entries(NO_FURTHER_BIND).find(([name]) => detail.includes(`(${name})`))?.[1];
+    if (bound !== undefined) return { ok, detail: `${detail}; ${bound}` };
     const advice = (await isTlsPort(config, detail, clock))
       ? "; it speaks TLS on this port: `tls` is to be true"
       : "";
@@ -84,6 +90,13 @@ async function check(connector: Connector, clock: Clock): Promise<{ ok: boolean;
     return { ok: false, detail: errorText(error) };
   }
 }
+
+/** What these refusals of a bind may mean where the connector is bound already. */
+const NO_FURTHER_BIND = {
+  ESME_RALYBND: "it allows no session beside the open ones, such as the connector's own",
+  ESME_RBINDFAIL:
+    "the password may be wrong, or it allows no session beside the open ones, such as the connector's own",
+} as const;
 
 /** Whether the port expects TLS, and took the bind for a broken handshake. Some servers say so; otherwise a handshake is tried. */
 async function isTlsPort(config: SmppConfig, detail: string, clock: Clock): Promise<boolean> {
