@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { isWellFormedApiKey, type KeyOwner } from "../core/records/api-key.ts";
 import { createFreshCache } from "../core/work/fresh-cache.ts";
+import { remember } from "../core/work/remember.ts";
 import type { HandlerDeps } from "./app-deps.ts";
 import { type ConsoleSessionDeps, createConsoleSessions } from "./console/console-sessions.ts";
 import { invalidAdminToken, invalidApiKey } from "./errors.ts";
@@ -29,15 +30,11 @@ export function createAuthenticator(
 
   // The digest of each key, since computing one costs as much as reading the rest of the head. Known keys only, as above.
   const digests = new Map<string, string>();
-  const remember = (key: string, digest: string) => {
-    if (digests.size >= MAX_KEYS) digests.delete(digests.keys().next().value ?? key);
-    digests.set(key, digest);
-  };
 
   const find = async (key: string, digest: string): Promise<KeyOwner | undefined> => {
     // Not for cached keys, which have passed it: the checksum costs more than the digest.
     const owner = isWellFormedApiKey(key) ? await store.records.findKeyOwner(digest) : undefined;
-    if (owner) remember(key, digest);
+    if (owner) remember(digests, [key, digest], MAX_KEYS);
     return owner;
   };
 

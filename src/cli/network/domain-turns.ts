@@ -1,5 +1,6 @@
 import type { Clock } from "../../core/clock.ts";
 import { dnsCode } from "../../core/domains/dns.ts";
+import { remember } from "../../core/work/remember.ts";
 import { TOO_MANY } from "./fresh-resolvers.ts";
 
 /** Asks a question about a name when its turn comes. Rejects if too many wait already. */
@@ -51,11 +52,7 @@ export function createDomainTurns(clock: Pick<Clock, "monotonicMs">): DomainTurn
 
   const isLarge = (key: string) => (largeUntilMs.get(key) ?? 0) > clock.monotonicMs();
   const mayBegin = (key: string, { running, room }: Domain) => running < (isLarge(key) ? 1 : room);
-  const noteLarge = (key: string) => {
-    largeUntilMs.delete(key);
-    if (largeUntilMs.size >= MAX_LARGE) largeUntilMs.delete(largeUntilMs.keys().next().value ?? key);
-    largeUntilMs.set(key, clock.monotonicMs() + LARGE_MS);
-  };
+  const noteLarge = (key: string) => remember(largeUntilMs, [key, clock.monotonicMs() + LARGE_MS], MAX_LARGE);
   const end = (key: string, domain: Domain) => {
     domain.running--;
     const oldMs = clock.monotonicMs() - GIVEN_UP_MS;

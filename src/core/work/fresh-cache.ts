@@ -1,4 +1,5 @@
 import type { Clock } from "../clock.ts";
+import { remember } from "./remember.ts";
 
 /** A read-through cache. Its values live for `maxAgeMs`, so that one that is needed all the time is read no more often than that. */
 export interface FreshCache<Value> {
@@ -32,10 +33,8 @@ export function createFreshCache<Value>(options: FreshCacheOptions<Value>): Fres
   let loading = new Map<string, { readonly promise: Promise<Value>; readonly readAt: number }>();
 
   const keep = (key: string, entry: { readonly value: Value; readonly readAt: number }) => {
-    known.delete(key);
-    if (!keeps(entry.value)) return;
-    known.set(key, entry);
-    if (known.size > maxEntries) known.delete(known.keys().next().value ?? key);
+    if (keeps(entry.value)) remember(known, [key, entry], maxEntries);
+    else known.delete(key);
   };
 
   const freshEntry = (key: string, now: number) => {

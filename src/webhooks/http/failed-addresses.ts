@@ -1,4 +1,5 @@
 import type { Clock } from "../../core/clock.ts";
+import { remember } from "../../core/work/remember.ts";
 
 /**
  * Addresses that could not be connected to lately. Each attempt at a silent one takes seconds: a name whose first address is silent would
@@ -22,12 +23,7 @@ export function createFailedAddresses(clock: Pick<Clock, "monotonicMs">): Failed
   /** When each is to be tried again, by port and address. */
   const failed = new Map<string, number>();
 
-  const rest = (key: string) => {
-    failed.delete(key);
-    const [oldest] = failed.keys();
-    if (oldest !== undefined && failed.size >= MAX_ADDRESSES) failed.delete(oldest);
-    failed.set(key, clock.monotonicMs() + RETRY_MS);
-  };
+  const rest = (key: string) => remember(failed, [key, clock.monotonicMs() + RETRY_MS], MAX_ADDRESSES);
   const isResting = (key: string): boolean => {
     const until = failed.get(key);
     if (until === undefined) return false;

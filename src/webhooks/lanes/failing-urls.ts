@@ -3,6 +3,7 @@
  * be turned off while the others do well. Times are milliseconds of a monotonic clock.
  */
 import { createHash } from "node:crypto";
+import { remember } from "../../core/work/remember.ts";
 import type { HostHealth } from "../judge.ts";
 
 export interface FailingUrls {
@@ -37,10 +38,7 @@ export function createFailingUrls(): FailingUrls {
   const add = (key: string, now: number): Streak => {
     const { failures, sinceMs } = streaks.get(key) ?? { failures: 0, sinceMs: now };
     const streak = { failures: failures + 1, sinceMs };
-    streaks.delete(key);
-    const [oldest] = streaks.keys();
-    if (oldest !== undefined && streaks.size >= MAX_URLS) streaks.delete(oldest);
-    streaks.set(key, streak);
+    remember(streaks, [key, streak], MAX_URLS);
     return streak;
   };
   return {

@@ -1,4 +1,5 @@
 import type { Clock } from "../../../core/clock.ts";
+import { remember } from "../../../core/work/remember.ts";
 import type { ClaimedLane } from "../../store.ts";
 import { createFloor, type Floor } from "../database/floor.ts";
 import type { Database } from "../database/transactions.ts";
@@ -98,10 +99,8 @@ function createKnownLanes(clock: Clock) {
     reach(key: string, last: number | undefined): void {
       const floor = lanes.get(key)?.floor ?? createFloor(clock, LAG_MS);
       floor.reach(last ?? highest);
-      lanes.delete(key);
-      lanes.set(key, { floor, goesOnAt: last !== undefined && last < floor.id() ? last : undefined });
-      const [first] = lanes.keys();
-      if (lanes.size > MAX_LANES && first !== undefined) lanes.delete(first);
+      const goesOnAt = last !== undefined && last < floor.id() ? last : undefined;
+      remember(lanes, [key, { floor, goesOnAt }], MAX_LANES);
     },
     clear() {
       lanes.clear();

@@ -1,4 +1,5 @@
 import type { Content } from "../../../core/messages/message.ts";
+import { remember } from "../../../core/work/remember.ts";
 import { joinContent, type MessageRow } from "../../messages/message-rows.ts";
 import type { Database } from "../database/database.ts";
 import type { MessageLog } from "./message-log.ts";
@@ -35,7 +36,7 @@ export function createContents(db: Database, messages: Pick<MessageLog, "wipe">)
     if (kept) return kept;
     const row = find.get(id);
     const content = toContent(row);
-    if (content && row && row.messages > 1) keep(parsed, id, content);
+    if (content && row && row.messages > 1) remember(parsed, [id, content], MAX_PARSED);
     return content;
   };
 
@@ -66,11 +67,4 @@ interface ContentRow extends OwnRow {
 
 function toContent(row: OwnRow | undefined): Content | undefined {
   return row && row.envelope !== null ? joinContent(row.envelope, row.body) : undefined;
-}
-
-/** Adds an entry, and drops the oldest if there are too many. */
-function keep(parsed: Map<number, Content>, id: number, content: Content): void {
-  const oldest = parsed.size >= MAX_PARSED ? parsed.keys().next().value : undefined;
-  if (oldest !== undefined) parsed.delete(oldest);
-  parsed.set(id, content);
 }
