@@ -19,16 +19,11 @@ import { createHttpClient, type HttpClient } from "./http-client.ts";
 import { CALLBACK_TOKEN, certificateFields, type HttpConfig } from "./http-config.ts";
 import { type Judgement, judgeExchange, notTried, refused, TAKEN_OVER } from "./judge-answer.ts";
 import { estimateSegments, valuesOf } from "./message-values.ts";
-import { GIVE_WAY_MS } from "./provider-health.ts";
 import { type Described, readDescribed } from "./providers.ts";
 import { renderRequest } from "./render-request.ts";
-import { createSingleRefusals } from "./single-refusals.ts";
 
 /** Added to the time limit of a send. */
 const SEND_MARGIN_MS = 1_000;
-
-/** Waits are spread by ±10 %. A message's wait is made longer by this factor, so that it never comes back too early. */
-const NEVER_EARLY = 1 / 0.9;
 
 interface HttpChannel extends Described {
   readonly connector: Connector;
@@ -44,7 +39,6 @@ export function openHttpChannel(connector: Connector, deps: ChannelDeps): Channe
   const client = openClient(config, deps.clock);
   const cutOff = new AbortController();
   const availability = createAvailability({ ...deps, maxInFlight: config.max_in_flight });
-  const singleRefusals = createSingleRefusals();
   const channel: HttpChannel = { ...described, connector, client, deps };
   const sendTimeoutMs = config.response_timeout_ms + SEND_MARGIN_MS;
   return {
@@ -53,25 +47,13 @@ export function openHttpChannel(connector: Connector, deps: ChannelDeps): Channe
     start: availability.start,
     freeSlots: availability.free,
     async send(message, signal, isOurs = NOBODY_ELSE.isOurs) {
-      const { messageId } = message;
       if (!openParts(message).includes(true)) {
         deps.onSlots();
         return nothingLeft(message);
       }
-      const giveWayMs = availability.giveWayMs(messageId);
-      if (giveWayMs > 0) {
-        deps.onSlots();
-        return outcomeOf(message, givesWay(giveWayMs));
-      }
       const limits = { signal: AbortSignal.any([signal, cutOff.signal]), isOurs };
-      const request = async () => singleRefusals.heed(messageId, await attempt(channel, message, limits));
-      const judgement = await (signal.aborted ? undefined : availability.withPlace(messageId, request));
-      if (!judgement)
-        return outcomeOf(message, notTried("http.not_ready", "the connector takes nothing now"));
-      return outcomeOf(
-        message,
-        availability.isOnTrial() ? givingWay(judgement, availability.restMs()) : judgement,
-      );
+      const request = () => attempt(channel, message, limits);
+      return outcomeOf(message, await availability.ask(message.messageId, signal, request));
     },
     async stop() {
       // As long as ever: a change of settings is no reason for a message to be in doubt, and to be sent twice.
@@ -160,21 +142,6 @@ function withoutRepeats({ outcome, reaction, ...rest }: Judgement, told: Told): 
       reaction: reaction.kind === "down" ? { ...reaction, reason: tidied(reaction.reason) } : reaction,
     }),
   };
-}
-
-function givesWay(ms: number): Judgement {
-  const words = "the provider has turned it away, and others are tried first";
-  return notTried("http.gives_way", words, Math.ceil(ms * NEVER_EARLY));
-}
-
-/** Lets another message be tried first: this one may be the reason why the provider refused or throttled us. */
-function givingWay(judgement: Judgement, restMs: number): Judgement {
-  const { outcome, reaction } = judgement;
-  const isTurnedAway = reaction?.kind === "rest" || (reaction?.kind === "down" && reaction.isRefused);
-  if (outcome.kind !== "deferred" || !isTurnedAway) return judgement;
-  const ownMs = Math.ceil((restMs + GIVE_WAY_MS) * NEVER_EARLY);
-  const retryAfterMs = Math.max(outcome.retryAfterMs ?? 0, ownMs);
-  return { ...judgement, outcome: { ...outcome, retryAfterMs } };
 }
 
 /** For a message that was sent without a callback URL: no receipt will come. */
