@@ -183,7 +183,7 @@ test("a configuration is read once for each change, all of it, and again a secon
   await engine.stop();
 });
 
-test("one that asks for a change to be applied is told when it fails, and the next one is served", async () => {
+test("whoever asks for a change to be applied is told when it fails, and the next one is served", async () => {
   const { clock, engine, opened, change, fail } = open();
   await engine.start();
   await clock.advance(0);

@@ -69,17 +69,17 @@ async function storedOf({ isOurs, inQueueOf, first = "sent" }: Situation) {
   return { again: { kind: "again", dueAt: clock.now() }, stored };
 }
 
-test("it waits in that connector's own queue, where it is ready at once", async () => {
+test("a message that only a busy connector may send waits in that one's own queue, where it is ready at once", async () => {
   const { again, stored } = await storedOf({ isOurs: true });
   expect(stored).toEqual([again, { jobId: 7, claim: 1, messageId: "m7", queue: "busy" }]);
 });
 
-test("it is left to whoever has taken it over meanwhile", async () => {
+test("a message that only a busy connector may send is left to whoever has taken it over meanwhile", async () => {
   const { again, stored } = await storedOf({ isOurs: false });
   expect(stored).toEqual([again]);
 });
 
-test("in that connector's own queue it goes back to its route, without a word, once others may send it too", async () => {
+test("a message in a connector's own queue goes back to its route, without a word, once others may send it too", async () => {
   const inQueueOf = { connectorId: "busy", route: { failover: "always" as const } };
   const { again, stored } = await storedOf({ isOurs: true, inQueueOf, first: "unconfirmed" });
   expect(stored).toEqual([
@@ -88,7 +88,7 @@ test("in that connector's own queue it goes back to its route, without a word, o
   ]);
 });
 
-test("there it stays as long as no other may send it", async () => {
+test("a message in a connector's own queue stays there as long as no other may send it", async () => {
   for (const first of ["sent", "unconfirmed"] as const) {
     const route = first === "sent" ? { failover: "always" as const } : {};
     const { stored } = await storedOf({ isOurs: true, inQueueOf: { connectorId: "busy", route }, first });

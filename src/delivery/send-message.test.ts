@@ -232,7 +232,7 @@ test("an attempt that was interrupted counts as unconfirmed, also where it is se
   expect(await sendOne({ makingMs: 0, job: { wasInterrupted: true } })).toEqual(["unconfirmed", ...SENT]);
 });
 
-test("one that was interrupted for the 20th time is held, and counted for it, unless that was interrupted too", async () => {
+test("a message that was interrupted for the 20th time is held, and its segments counted for it, unless that was interrupted too", async () => {
   const handled = async (interruptions: number, wasInterrupted = true) => {
     const clock = createHeldClock();
     const done: string[] = [];

@@ -117,7 +117,7 @@ async function openGone(...others: readonly Route[]) {
   return opened;
 }
 
-test("its jobs go where they are led to now, each by its own recipient; others stay", async () => {
+test("the jobs of a route that has gone go where they are led to now, each by its own recipient; others stay", async () => {
   const { clock, moved, queued, stop } = await openGone();
   queued(sms(1, "+919876543210"), sms(2, "+14155550901"));
   await clock.advance(1_000);
@@ -149,7 +149,7 @@ test("nothing more is looked at once it stops", async () => {
   expect(looks).toHaveLength(1);
 });
 
-test("it goes by what a message is routed by when it is accepted", async () => {
+test("a job of a route that has gone goes by what a message is routed by when it is accepted", async () => {
   const mail = (id: string, match: string) => ({ ...route(id, match), channel: "email" as const });
   const { clock, moved, queued, stop } = await openGone(
     { ...route("of-acme", ""), sender: "ACME" },

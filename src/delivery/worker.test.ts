@@ -125,7 +125,7 @@ function openQueue(jobs: number) {
   };
 }
 
-test("it goes on claiming while the queue gives all that was asked for, and not beyond", async () => {
+test("a worker goes on claiming while the queue gives all that was asked for, and not beyond", async () => {
   const { clock, queue, worker } = open({ free: 1_200, jobs: 1_100 });
   worker.wake();
   for (let claim = 0; claim < 5; claim++) {

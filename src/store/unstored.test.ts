@@ -41,7 +41,7 @@ test("a result that an outage keeps from being stored is tried four times a seco
   expect([await end, said]).toEqual(["stored", ["waits 1"]]);
 });
 
-test("one that the database alone does not take is kept, and tried again after a longer and longer time, at most a minute", async () => {
+test("a result that the database alone does not take is kept, and tried again after a longer and longer time, at most a minute", async () => {
   const { clock, said, unstored, world, store } = open();
   world.failure = new Error("damaged");
   const end = store(1);

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { onEveryAdmin, type Wrap } from "./running-admin.ts";
 
 onEveryAdmin((startAdmin) => {
-  test("one without a name gets the next where another process has just taken the one that was free", async () => {
+  test("a connector without a name gets the next usual one where another process has just taken the one that was free", async () => {
     const rivals = ["test", "test-2"];
     const wrap: Wrap = (store) => ({
       ...store,

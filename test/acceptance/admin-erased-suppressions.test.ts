@@ -53,7 +53,7 @@ test("a list says that the recipient was erased, and not who it was; by the name
   expect(await commands.text("opt-outs", "list", "--account", account)).toContain("(erased)");
 });
 
-test("the same one cannot be added beside it", async () => {
+test("an erased recipient cannot be added again beside the erased entry", async () => {
   const refused = await add("suppressions", { email: EMAIL }).catch(String);
   expect(refused).toContain("409");
   expect(await add("opt-outs", { recipient: NUMBER }).catch(String)).toContain("409");

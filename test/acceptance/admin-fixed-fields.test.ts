@@ -132,7 +132,7 @@ onSharedAdmin((start) => {
     });
   });
 
-  test("the same in another spelling, or a state that has gone on since it was read, is no change", async () => {
+  test("a fixed field in another spelling, or a state that has gone on since it was read, is no change", async () => {
     const optOut = { account_id: live, recipient: "+919876543211" };
     const { json } = await admin.call("POST", "opt-outs", optOut);
     const spelt = { account_id: live.toUpperCase(), recipient: "98765 43211", reason: "asked" };

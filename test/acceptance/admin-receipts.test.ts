@@ -36,7 +36,7 @@ onEveryAdmin((startAdmin) => {
     expect(data).toHaveLength(3);
   });
 
-  test("they are found by connector, and paged", async () => {
+  test("parked receipts are found by connector, and paged", async () => {
     const first = await list(`connector_id=${ONE}&limit=1`);
     expect(first.data).toMatchObject([{ provider_message_id: "A1" }]);
     const second = await list(`connector_id=${ONE}&limit=1&after=${first.next}`);
@@ -50,7 +50,7 @@ onEveryAdmin((startAdmin) => {
     expect(json.details).toEqual({ connector_id: "must be a UUID" });
   });
 
-  test("they begin with the newest where that is asked for, and say which orders there are", async () => {
+  test("parked receipts begin with the newest where that is asked for, and another order is refused with those that there are", async () => {
     const first = await list("order=newest&limit=2");
     expect(first.data).toMatchObject([{ provider_message_id: "C3" }, { provider_message_id: "B2" }]);
     const second = await list(`order=newest&limit=2&after=${first.next}`);

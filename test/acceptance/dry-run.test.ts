@@ -74,7 +74,7 @@ onEveryStore((start) => {
     expect(verdicts(json).sender).toBe("not_applicable");
   });
 
-  test("it stores nothing, and takes no idempotency key", async () => {
+  test("a dry run stores nothing, and takes no idempotency key", async () => {
     await using api = await start();
     const { dryRun, send } = await openLive(api);
     const key = { "Idempotency-Key": "one" };

@@ -106,7 +106,7 @@ onEveryStore((start) => {
     }
   });
 
-  test("both given: contact_id counts and external_id must match", async () => {
+  test("where contact_id and external_id are given, contact_id counts and external_id must match", async () => {
     await using api = await start();
     const { identify, contact } = await withDevice(api);
     expect((await identify({ contact_id: contact.id, external_id: "user-1" })).status).toBe(200);

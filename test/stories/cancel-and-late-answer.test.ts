@@ -29,7 +29,7 @@ onBothStores(() => {
     return (await fetch(`${postrider.url}${path}/cancel`, { method: "POST", headers })).status;
   }
 
-  test("it may be on its way, so canceling is refused, and the late answer and the receipt still count", async () => {
+  test("a message that may be on its way cannot be canceled, and its late answer and receipt still count", async () => {
     const message = await live.send("+14155551010");
     await giveUpOn(1, { postrider, smsc });
     await postrider.reached(message, "queued");
@@ -43,7 +43,7 @@ onBothStores(() => {
     expect(smsc.submits).toHaveLength(1);
   });
 
-  test("one that was put off after a try without an answer may be on its way, and canceling is refused", async () => {
+  test("a message that was put off after a try without an answer may be on its way, and canceling is refused", async () => {
     const message = await live.send("+14155551012");
     await giveUpOn(1, { postrider, smsc });
     await postrider.reached(message, "queued");
@@ -54,7 +54,7 @@ onBothStores(() => {
     expect(await cancel(message)).toBe(409);
   });
 
-  test("one that the SMSC has refused for now has not left, is canceled and is not sent again", async () => {
+  test("a message that the SMSC has refused for now has not left, is canceled and is not sent again", async () => {
     smsc.release();
     smsc.dial.submitStatus = 0x08;
     const message = await live.send("+14155551011");

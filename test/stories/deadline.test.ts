@@ -52,7 +52,7 @@ onBothStores(() => {
     expect((await live.timeline(message)).length).toBeLessThan(6);
   });
 
-  test("one that has the time goes out as ever, at the same rate", async () => {
+  test("a message whose segments all have the time goes out as ever, at the same rate", async () => {
     const live = await open({ max_per_second: 1 }, 3);
     const message = await live.send("+14155551503", { expire_after_seconds: 20 });
     expect(await postrider.reached(message, "delivered", "expired")).toBe("delivered");

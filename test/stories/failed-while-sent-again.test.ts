@@ -60,7 +60,7 @@ onBothStores(() => {
     expect(await postrider.status(message)).toBe("delivered");
   });
 
-  test("it is undelivered if the other one does not deliver it either", async () => {
+  test("the message is undelivered if the other one does not deliver it either", async () => {
     const { first, second, postrider } = two;
     expect(await first.sendReceipt({ ...first.submits[0]!, messageId: "F00D" }, "UNDELIV")).toBe(0);
     second.release();

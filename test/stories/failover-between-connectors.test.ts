@@ -92,7 +92,7 @@ onBothStores(() => {
     expect(numbers(second)).toEqual(["14155550307"]);
   });
 
-  test("one that cannot be opened is not waited for", async () => {
+  test("a connector that cannot be opened is not waited for", async () => {
     first.dial.hangUp = true;
     await reopen(first);
     await is(first, "down");

@@ -45,7 +45,7 @@ onBothStores(() => {
     expect((await fetch(postrider.url + callbackPath, { method: "POST", headers, body })).status).toBe(200);
   }
 
-  test("it is delivered once all of its parts are", async () => {
+  test("a message that a gateway has split is delivered once all of its parts are", async () => {
     gateway.behave(taken("0A01", "0A02", "0A03"));
     const message = await live.send(TO);
     await postrider.reached(message, "sent");

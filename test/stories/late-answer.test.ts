@@ -53,7 +53,7 @@ onBothStores(() => {
     expect(sent?.detail).toMatchObject({ segments: 2, encoding: "gsm7" });
   });
 
-  test("one that is held has been sent as well", async () => {
+  test("a message that is held has been sent as well, once its answers come late", async () => {
     const live = await open({ on_unconfirmed: "hold" });
     const message = await live.send("+14155551002");
     await giveUpOn(2, { postrider, smsc });
@@ -114,7 +114,7 @@ onBothStores(() => {
     },
   );
 
-  test("one that is held, and whose second segment was refused for now, is sent to its end", async () => {
+  test("a message that is held, and whose second segment was refused for now, is sent to its end", async () => {
     const { live, message } = await refuseSecond(0x64, { on_unconfirmed: "hold" });
     await postrider.reached({ ...message, withinMs: 1_000 }, "queued");
     smsc.dial.holdSubmits = false;
@@ -128,7 +128,7 @@ onBothStores(() => {
     ]);
   });
 
-  test("one that has been sent again by then is not affected by the refusal of the first", async () => {
+  test("a message that has been sent again by then is not affected by the refusal of the first", async () => {
     smsc.dial.submitStatus = 0x0b;
     const live = await openWithTwo();
     const message = await live.send("+14155551005");

@@ -5,7 +5,7 @@ import { startHeldPostrider } from "../held-postrider.ts";
 import { startPostrider } from "../postrider-process.ts";
 
 onBothStores(() => {
-  test("they are served there and at the other port, and nothing else is", async () => {
+  test("probes and metrics are served at their own port and at the other one, and nothing else is at their own", async () => {
     const service = await startPostrider({ env: { METRICS_PORT: "0" } });
     const { metrics: url } = JSON.parse(await service.line(/"msg":"ready"/)) as { metrics: string };
     expect(url).toStartWith("http://127.0.0.1:");

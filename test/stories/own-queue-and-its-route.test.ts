@@ -24,7 +24,7 @@ onBothStores(() => {
     return two;
   }
 
-  test("it is sent once that connector has a slot, though all those of its route are down", async () => {
+  test("a message in a connector's own queue is sent once that has a slot, though all those of its route are down", async () => {
     const { first, second, live, postrider } = await open({ response_timeout_ms: 120_000 }, LONG);
     const message = await takeInPart(first, () => live.send(NUMBER));
     await postrider.reached(message, "queued");
@@ -39,7 +39,7 @@ onBothStores(() => {
     expect(await postrider.reached({ ...message, withinMs: 20_000 }, "delivered")).toBe("delivered");
   });
 
-  test("it goes over another one once its route lets others try", async () => {
+  test("a message in a connector's own queue goes over another one once its route lets others try", async () => {
     const { first, second, live, postrider } = await open({ response_timeout_ms: 120_000 });
     first.dial.holdSubmits = true;
     const message = await live.send(NUMBER);

@@ -38,7 +38,7 @@ onBothStores(() => {
     return message;
   }
 
-  test("the message it names is delivered, without a second sending", async () => {
+  test("the message that a receipt names by its reference is delivered, without a second sending", async () => {
     const message = await lose("+14155551201");
     expect(await smsc.sendReceipt({ ...smsc.submits[0]!, messageId: "F00D" })).toBe(0);
     expect(await postrider.status(message)).toBe("delivered");

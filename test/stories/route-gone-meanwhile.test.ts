@@ -65,7 +65,7 @@ onBothStores(() => {
     expect(smsc.submits.map(({ destination }) => destination.address)).toEqual(["14155550901"]);
   });
 
-  test("one that no route leads to waits until there is one", async () => {
+  test("a message that no route leads to waits until there is one", async () => {
     const told = "messages were accepted for a route while it was deleted";
     expect(await service.line(new RegExp(told))).toContain('"moved":1,"waiting":1');
     await reached(service, unled, "queued");

@@ -101,7 +101,7 @@ onBothStores((store) => {
       });
     }
 
-    test("its commands migrate the data folder of an older version too", async () => {
+    test("the commands of the binary migrate the data folder of an older version too", async () => {
       makeOlderFolder("older commands");
       expect(await run("rotate-key")).toEqual({
         code: 0,
@@ -110,7 +110,7 @@ onBothStores((store) => {
     });
   }
 
-  test("it serves the documentation with all its files", async () => {
+  test("the binary serves the documentation with all its files", async () => {
     const { url } = await start(`${store} docs`);
     const page = await (await fetch(`${url}/docs`)).text();
     const names = [...page.matchAll(/(?:src|href)="[^"]*?([\w-]+\.(?:js|css))"/g)].map(
@@ -124,7 +124,7 @@ onBothStores((store) => {
     expect((await fetch(`${url}/openapi.json`)).status).toBe(200);
   });
 
-  test("it is the command line too", async () => {
+  test("the binary is the command line too", async () => {
     const { sandbox } = await start(`${store} commands`);
     expect(await run("accounts", "list")).toMatchObject({
       code: 0,

@@ -32,7 +32,7 @@ onBothStores(() => {
     expect(counts()).toEqual([13, 38]);
   });
 
-  test("it comes back by the messages that try it, once their receipts come again", async () => {
+  test("a connector that was passed over comes back by the messages that try it, once their receipts come again", async () => {
     await silence();
     two.first.dial.receipts = "after";
     let sent = 0;
@@ -46,7 +46,7 @@ onBothStores(() => {
     expect(two.second.submits).toHaveLength(before);
   });
 
-  test("it comes back without a message, when what was seen of it is long ago", async () => {
+  test("a connector that was passed over comes back without a message, when what was seen of it is long ago", async () => {
     await silence();
     for (let minutes = 0; minutes < 15 && (await two.health(two.first)).score < 0.5; minutes += 5) {
       await two.postrider.pass(300_000);

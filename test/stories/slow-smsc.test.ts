@@ -43,7 +43,7 @@ onBothStores(() => {
 
   const numbersSentTo = () => smsc.submits.map(({ destination }) => `+${destination.address}`).sort();
 
-  test("one that answers a message a second gets each message once, and no more than its window at a time", async () => {
+  test("an SMSC that answers a message a second gets each message once, and no more than its window at a time", async () => {
     const live = await sendToAll(IMPATIENT);
     let answered = 0;
     await postrider.passUntil(() => smsc.submits.length === WINDOW, 5_000);
@@ -58,7 +58,7 @@ onBothStores(() => {
     expect(numbersSentTo()).toEqual(NUMBERS);
   });
 
-  test("one that always answers later than twice the time for it keeps its session, and each held message is sent by its late answer", async () => {
+  test("an SMSC that always answers later than twice the time for it keeps its session, and each held message is sent by its late answer", async () => {
     const live = await sendToAll({ response_timeout_ms: 10_000 }, { on_unconfirmed: "hold" });
     const due: number[] = [];
     const answerWhatIsDue = () => {

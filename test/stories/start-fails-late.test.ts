@@ -6,7 +6,7 @@ import { runPostrider } from "../postrider-process.ts";
 
 const { folder, database, start, stop } = oneProcessOnPostgres();
 
-test("it gives up what it has taken at once, so that no other process waits until it counts as dead", async () => {
+test("a start that fails late gives up what it has taken at once, so that no other process waits until it counts as dead", async () => {
   const { url: databaseUrl } = database();
   await start();
   await stop();

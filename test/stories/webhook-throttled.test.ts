@@ -79,7 +79,7 @@ onBothStores(() => {
     expect(rig.receiver.deliveries.length).toBeLessThan(3 * 80);
   });
 
-  test("its other events wait no longer than a minute, and meanwhile its host is shown as paused", async () => {
+  test("the other events for a receiver that asks for time wait no longer than a minute, and meanwhile its host is shown as paused", async () => {
     rig.receiver.behave((_, index) => (index === 0 ? BEHAVIOURS.throttled : BEHAVIOURS.ok));
     const first = await rig.sms();
     await rig.until(first, ["waiting", "held"]);

@@ -219,7 +219,7 @@ test.each<[string, (of: ReturnType<typeof watching>) => void, string | RegExp]>(
   },
 );
 
-test("one that is not valid yet is served from its beginning on", async () => {
+test("a certificate that is not valid yet is served from its beginning on", async () => {
   const { renewed, looked, write, clock, warnings, stop } = watching({ now: EARLY_BEGIN - 12_000 });
   write(earlyTls);
   await looked(2);

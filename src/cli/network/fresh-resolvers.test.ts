@@ -65,7 +65,7 @@ test("each server that took two seconds is asked last, and after all of them the
   expect(await ask(0, "a.test")).toEqual([0, 1, 0]);
 });
 
-test("those who waited for it at the same time pass over one server, not over as many as they are", async () => {
+test("callers who waited for a silent server at the same time pass over one server, not over as many as they are", async () => {
   const { ask } = openThree();
   expect(await ask(2_000, "a.test", "b.test")).toEqual([2, 0, 0]);
   expect(await ask(0, "a.test")).toEqual([0, 1, 0]);

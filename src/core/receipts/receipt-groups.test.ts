@@ -27,7 +27,7 @@ test("one host and system_id is one account, whatever the port; the host's case 
   ).toEqual({ a: ["b"], b: ["a"] });
 });
 
-test("those that name another belong together both ways, and with all that belong to it, also where it is deleted", () => {
+test("connectors that name another belong together both ways, and with all that belong to it, also where it is deleted", () => {
   expect(
     groupsOf(
       bound("a", "one.example", "acme"),

@@ -12,7 +12,7 @@ test("a promise that settles in time is answered as it settles, and its timer is
   expect(clock.pending()).toBe(0);
 });
 
-test("one that takes longer is answered with what is said to be late, whatever it does then", async () => {
+test("a promise that takes longer than its limit is answered with what is said to be late, whatever it does then", async () => {
   const clock = createHeldClock();
   const slow = Promise.withResolvers<string>();
   const answer = inTime(clock, LIMIT, slow.promise);

@@ -17,7 +17,7 @@ test("as many may go as went a second ago", () => {
       expect([size, early, openFull(size, early).room(SECOND)]).toEqual([size, early, early]);
 });
 
-test("it says for how long there is no room, to the millisecond", () => {
+test("a window says for how long there is no room, to the millisecond", () => {
   const window = openFull(3, 1);
   expect([window.waitMs(0.5), window.waitMs(SECOND), window.waitMs(SECOND + 1)]).toEqual([SECOND, 0, 0]);
   expect([window.room(SECOND - 0.5), window.room(SECOND)]).toEqual([0, 1]);

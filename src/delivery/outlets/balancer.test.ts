@@ -64,7 +64,7 @@ test("a claim hands out no more at one than was reserved there, whatever its wei
   expect(handOut([{ ...b, weight: 1 }])).toEqual(["b", "b", "b", undefined, undefined]);
 });
 
-test("one that was full or gone for a while makes up for nothing when it is back", () => {
+test("a connector that was full or gone for a while makes up for nothing when it is back", () => {
   const [a, b] = [openOutlet("a", 1), openOutlet("b", 1)];
   const both: Choice = {
     sharing: [
@@ -86,7 +86,7 @@ test("one that was full or gone for a while makes up for nothing when it is back
   expect(claimEach(balancer, both, 10)).toEqual(fresh);
 });
 
-test("one message in twenty goes to one that is passed over, where it has a slot", () => {
+test("one message in twenty goes to a connector that is passed over, where that has a slot", () => {
   const [a, b] = [openOutlet("a", 1), openOutlet("b", 1)];
   const choice = { sharing: [{ ...a, weight: 1 }], probed: [b.outlet] };
   const balancer = createBalancer(createHeldClock());

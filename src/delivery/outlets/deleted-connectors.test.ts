@@ -19,7 +19,7 @@ test("a connector that is not known here counts as deleted only if it is not sto
   expect([await isDeleted("c"), await isDeleted("d"), await isDeleted("e")]).toEqual([false, false, true]);
 });
 
-test("one that was known before counts as deleted once it is gone", async () => {
+test("a connector that was known before counts as deleted once it is gone", async () => {
   const { isDeleted, forget } = start();
   forget();
   expect(await isDeleted("c")).toBe(true);

@@ -129,7 +129,7 @@ test("after an hour without a message nothing is known any more", async () => {
   expect(isFailing()).toBe(false);
 });
 
-test("one that is down, or refuses our login, is not failing: other alarms tell; nothing counts meanwhile, and after half a minute nothing from before", async () => {
+test("a connector that is down, or refuses our login, is not failing: other alarms tell; nothing counts meanwhile, and after half a minute nothing from before", async () => {
   for (const away of [DOWN, { ...UP, alarm: "credentials_refused" } as const]) {
     const { give, pass, isFailing, become } = open();
     become(away);

@@ -43,7 +43,7 @@ test("of several that can take it the one that the route prefers is next", () =>
   expect(failover.next("m", { outlet: A, outlets })).toBe(B);
 });
 
-test("one that is down, full or unhealthy is no next one", () => {
+test("a connector that is down, full or unhealthy is no next one", () => {
   for (const state of [{ isUp: false }, { available: 0 }, { score: 0.49 }]) {
     const failover = createFailover();
     const other = outlet("b", state);

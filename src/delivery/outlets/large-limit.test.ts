@@ -6,7 +6,7 @@ function waitMs(largeLimit: LargeLimit): number | undefined {
   return "waitMs" in place ? place.waitMs : undefined;
 }
 
-test("those who find no place come back one after the other, in whole milliseconds, after a minute at the most", () => {
+test("large emails that find no place come back one after the other, in whole milliseconds, after a minute at the most", () => {
   let now = 17.3;
   const largeLimit = createLargeLimit({ monotonicMs: () => now }, 1);
   expect(waitMs(largeLimit)).toBeUndefined();

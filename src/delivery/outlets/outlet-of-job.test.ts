@@ -51,13 +51,13 @@ test("a message that goes to its owner takes a slot there, and gives back the on
   expect([offered.available(), owner.available(), told.slots]).toEqual([5, 4, 1]);
 });
 
-test("claimed for its owner it stays there, though that was the last slot", () => {
+test("a message that was claimed for its owner stays there, though that was the last slot", () => {
   const { outlet: owner, told } = openOutlet("owner", 1);
   expect(choose("owner", owner)).toBe("owner");
   expect([owner.available(), told.slots]).toEqual([0, 0]);
 });
 
-test("it waits in the queue of an owner that is full, and for one that is down or gone longer the longer that has been down", async () => {
+test("a message waits in the queue of an owner that is full, and for one that is down or gone longer the longer that has been down", async () => {
   const { outlet: offered } = openOutlet("offered", 5);
   const { outlet: full } = openOutlet("owner", 0);
   expect(choose("owner", offered, full)).toEqual({ owner: "owner", waitMs: 0, isUp: true });

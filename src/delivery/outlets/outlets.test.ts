@@ -204,7 +204,7 @@ test("a share is left when the channel has stopped, or could not be opened", asy
   expect(happened).toEqual(["join b 2", "leave b"]);
 });
 
-test("one that cannot be opened, as where a newer program has stored it, keeps no other one from being opened", () => {
+test("a connector that cannot be opened, as where a newer program has stored it, keeps no other one from being opened", () => {
   const { happened, logged, outlets } = open();
   const unreadable = connector("b", { kind: "unreadable", config: { slots: 2 } });
   outlets.reconcile([connector("a"), unreadable, connector("c")]);

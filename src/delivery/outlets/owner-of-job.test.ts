@@ -26,7 +26,7 @@ test("an SMS goes over another connector if all that was tried of it was put off
   expect(mayGo(sms(), [ownPace])).toBe(false);
 });
 
-test("it does not if a provider has some of it, or may have, unless the route lets others try what one may have", () => {
+test("an SMS goes over no other connector if a provider has some of it, or may have, unless the route lets others try what one may have", () => {
   const taken = sms({ parts: [{ status: "sent", connectorId: "c1" }, PENDING] });
   const inDoubt = sms({ parts: [{ status: "unconfirmed", connectorId: "c1" }, PENDING] });
   for (const progress of [taken, inDoubt]) expect(mayGo(progress)).toBe(false);
@@ -43,7 +43,7 @@ test("an SMS that a provider may have goes over no other connector where the acc
   expect(ownerOf({ ...held, progress: { ...email(), parts } }, "always")).toBeUndefined();
 });
 
-test("it stays with the connector that has or may have any of its segments, behind others that none has", () => {
+test("an SMS stays with the connector that has or may have any of its segments, behind others that none has", () => {
   const ownerIn = (...parts: Part[]) => ownerOf({ progress: sms({ parts }), settings: {} }, "safe");
   expect(ownerIn(PENDING, { status: "unconfirmed", connectorId: "c1" })).toBe("c1");
   expect(ownerIn({ status: "failed" }, { status: "sent", connectorId: "c1" }, PENDING)).toBe("c1");
@@ -52,7 +52,7 @@ test("it stays with the connector that has or may have any of its segments, behi
   );
 });
 
-test("an email never does", () => {
+test("an email that one connector has deferred for its recipient goes over no other", () => {
   for (const failover of ["safe", "always"] as const)
     expect(mayGo(email("ann@example.net"), [deferred], failover)).toBe(false);
 });

@@ -39,7 +39,7 @@ test("the rate may have been used of a connector that was there at the start, an
   expect(reconcile(connector("a"), connector("b"))).toEqual(["b new"]);
 });
 
-test("it may have been used of one that is opened again, after a change or when it is enabled", () => {
+test("the rate may have been used of a connector that is opened again, after a change or when it is enabled", () => {
   const { reconcile } = open();
   expect([reconcile(), reconcile(connector("a"))]).toEqual([[], ["a new"]]);
   expect(reconcile(connector("a", { config: { host: "h" } }))).toEqual(["a used"]);

@@ -53,7 +53,7 @@ test("what is more than can wait is given up, and told", async () => {
   expect(warned).toEqual(Array(2).fill("a late answer was dropped: too many are waiting"));
 });
 
-test("those that are stored make room for others", async () => {
+test("late answers that are stored make room for others", async () => {
   const { stored, answer, settled } = rig();
   answer(10_000);
   await settled();

@@ -67,7 +67,7 @@ test("all that is parked is tried each second for two minutes, and after that wh
   stop();
 });
 
-test("one that is old and stands behind one that is not is tried again with it", async () => {
+test("a parked receipt that is old and stands behind one that is not is tried again with it", async () => {
   const { clock, parked, tried, stop } = open(400);
   const old = clock.now() - 3_600_000;
   for (const at of parked.keys()) {

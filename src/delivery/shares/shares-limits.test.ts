@@ -73,7 +73,7 @@ test("slots that were left while a heartbeat hung are used again after it, howev
   }
 });
 
-test("they are valid from the beginning of a heartbeat, however long that takes", async () => {
+test("slots are valid from the beginning of a heartbeat, however long that takes", async () => {
   const { clock, shares, hold } = open();
   const letGo = hold();
   const starting = shares.start();

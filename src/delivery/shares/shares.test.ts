@@ -120,7 +120,7 @@ test("what a process had that is said to be dead is taken over after two heartbe
   await b.shares.stop();
 });
 
-test("one that is said to be dead and has heartbeats all the same keeps what it has", async () => {
+test("a process that is said to be dead and has heartbeats all the same keeps what it has", async () => {
   const leases = createLeases();
   const a = startProcess(leases, "a");
   const { share: ofA } = joined(a.shares, 4);
@@ -134,7 +134,7 @@ test("one that is said to be dead and has heartbeats all the same keeps what it 
   await Promise.all([a.shares.stop(), b.shares.stop()]);
 });
 
-test("one that was declared dead while its leases were valid begins nothing that it had claimed, after its next heartbeat", async () => {
+test("a process that was declared dead while its leases were valid begins nothing that it had claimed, after its next heartbeat", async () => {
   const leases = createLeases();
   const a = startProcess(leases, "a");
   await pass(300, a.clock);
@@ -172,7 +172,7 @@ test("a holder that cannot renew stops using its slots, and has closed them, bef
   await Promise.all([a.shares.stop(), b.shares.stop()]);
 });
 
-test("one that was taken for dead while it slept closes at once what it had", async () => {
+test("a process that was taken for dead while it slept closes at once what it had", async () => {
   const leases = createLeases();
   const a = startProcess(leases, "a");
   const { share: ofA, limits } = joined(a.shares, 1);

@@ -73,7 +73,7 @@ test("a channel is told when its slots change, and only then, however long one i
   expect([toldA.length, toldB]).toEqual([2, [[1, undefined]]]);
 });
 
-test("one that could not renew for a while closes its slots within 3 s, and uses them again once it can", async () => {
+test("a process that could not renew its leases for a while closes its slots within 3 s, and uses them again once it can", async () => {
   const { clock, cut, start } = open();
   const told = listen(start("a").join("smsc", 2));
   await clock.advance(100);
@@ -202,7 +202,7 @@ test("a process that has not started, or cannot reach the database, stops all th
   await createShares(parts).stop();
 });
 
-test("it is up elsewhere where one slot of another is up: not before its channel says so, nor where it was left before", async () => {
+test("a connector is up elsewhere where one slot of another process is up: not before its channel says so, nor where it was left before", async () => {
   const { clock, start, snapshot } = open();
   const leaving = Promise.withResolvers<void>();
   const a = start("a");

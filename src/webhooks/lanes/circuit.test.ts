@@ -35,7 +35,7 @@ test("a host that has taken nothing yet is paused at its tenth failure in a row,
   expect(admits(failing(1_000, 1, proven), 1_000)).toBe("any");
 });
 
-test("one that has taken nothing and answers with errors is paused for a second at a time, for the newest and the oldest event by turns, and for long after half a minute", () => {
+test("a host that has taken nothing and answers with errors is paused for a second at a time, for the newest and the oldest event by turns, and for long after half a minute", () => {
   const answers: HostHealth = { ...FAILING, isThere: true, mayBeOfUrl: true };
   let circuit: Circuit = UNPROVEN;
   let now = 0;

@@ -6,7 +6,7 @@ const lane = (host: string): Lane => ({ accountId: "a", host });
 const hosts = (queue: LaneQueue) => [...queue.eligible()].map(({ lane }) => lane.host);
 const first = (queue: LaneQueue) => [...queue.eligible()][0]!;
 
-test("lanes are looked at in turn, and each stands in it once", () => {
+test("lanes are looked at in turn, and each has one place in line", () => {
   const queue = createLaneQueue();
   for (const host of ["x", "y", "x"]) queue.add(lane(host));
   expect(hosts(queue)).toEqual(["x", "y"]);
@@ -27,7 +27,7 @@ test("a lane without room is out of the way until there is some, or something co
   expect(hosts(queue)).toEqual(["x"]);
 });
 
-test("those that others crowd out are woken a few at a time, in turn, whenever any place comes free", () => {
+test("lanes that others crowd out are woken a few at a time, in turn, whenever any place comes free", () => {
   const queue = createLaneQueue();
   const setAllAside = () => {
     for (const each of [...queue.eligible()]) queue.setAside(each, true);
@@ -117,7 +117,7 @@ test("lanes that are drained again and again leave their account's room as it wa
   expect(queue.size()).toBe(0);
 });
 
-test("one that was crowded out is not woken any more once it is drained", () => {
+test("a lane that was crowded out is not woken any more once it is drained", () => {
   const queue = createLaneQueue();
   queue.add(lane("x"));
   const known = first(queue);
@@ -127,7 +127,7 @@ test("one that was crowded out is not woken any more once it is drained", () => 
   expect(hosts(queue)).toEqual([]);
 });
 
-test("each that others crowd out is woken again and again, however little use the first ones have for a place", () => {
+test("each lane that others crowd out is woken again and again, however little use the first ones have for a place", () => {
   const queue = createLaneQueue();
   const wakings = new Map<string, number>();
   for (let n = 0; n < 20; n++) queue.add(lane(`h${n}`));

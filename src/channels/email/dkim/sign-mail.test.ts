@@ -55,7 +55,7 @@ async function signed(raw: Buffer): Promise<string> {
   return (await signMail(raw, KEYS))?.toString("latin1") ?? "";
 }
 
-test("they hold for a body without a line end at its end", async () => {
+test("both signatures hold for a body without a line end at its end", async () => {
   expect(await verdicts(await signed(mail("Hello\r\nthere")))).toEqual(["pass", "pass"]);
 });
 

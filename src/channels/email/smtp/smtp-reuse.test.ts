@@ -65,7 +65,7 @@ test("a server that takes only so many messages over a connection gets the next 
   expect(server.connections()).toBe(3);
 });
 
-test("one that says so of the first message over a connection is asked no more often", async () => {
+test("a server that takes no more messages with the first one over a connection is asked no more often", async () => {
   const { send, server } = await upWith((verb) => (verb === "RCPT" ? USED_UP : undefined));
   expect((await send())?.kind).toBe("deferred");
   expect(server.lines.filter((line) => line.startsWith("RCPT"))).toHaveLength(1);

@@ -67,7 +67,7 @@ test("a mail that may have been taken for one recipient counts, though the relay
   });
 });
 
-test("it rests twice as long each time, a minute at most, until it has taken a mail", async () => {
+test("a relay that throttles rests twice as long each time, a minute at most, until it has taken a mail", async () => {
   const { clock, server, send } = await upRelay();
   const waits: unknown[] = [];
   const beThrottled = async () => {
@@ -84,7 +84,7 @@ test("it rests twice as long each time, a minute at most, until it has taken a m
   expect(waits.at(-1)).toBe(1_000);
 });
 
-test("mails under way when it begins wait for the same rest", async () => {
+test("mails under way when a relay begins to throttle wait for the same rest", async () => {
   const { clock, server, send } = await upRelay();
   const hold = Promise.withResolvers<void>();
   Object.assign(server.dial, { message: TOO_FAST, holdMessage: hold.promise });
@@ -99,7 +99,7 @@ test("mails under way when it begins wait for the same rest", async () => {
   expect(next).toMatchObject({ retryAfterMs: 2_000 });
 });
 
-test("it rests also where it has taken the copy of another recipient right behind", async () => {
+test("a relay that throttles rests also where it has taken the copy of another recipient right behind", async () => {
   const server = await fake();
   const opened = openSmtpRelay(smtpConnector(server.port));
   closeLater(opened.channel.stop);

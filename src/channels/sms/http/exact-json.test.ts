@@ -11,7 +11,7 @@ test("ids beyond 2^53 stay apart, and are what the provider wrote", () => {
   });
 });
 
-test("so they do in callbacks", () => {
+test("ids beyond 2^53 stay apart in callbacks too", () => {
   const callback = {
     method: "POST",
     url: "/",

@@ -104,7 +104,7 @@ test("a gateway that throttles all it is given is tried with one message, every 
   await expectRest(1_000, SLOTS);
 });
 
-test("one that takes some of what it is given, and throttles the rest, is given as many again after a second", async () => {
+test("a gateway that takes some of what it is given, and throttles the rest, is given as many again after a second", async () => {
   for (let times = 0; times < 4; times++) {
     gateway.behave(ACCEPTED);
     await send();
@@ -150,7 +150,7 @@ test("after a rest, messages that the gateway has turned away leave the turn to 
   expect(gateway.requests).toHaveLength(3);
 });
 
-test("one that has been turned away for long waits a tenth of that time, two minutes at most", async () => {
+test("a message that has been turned away for long waits a tenth of that time, two minutes at most", async () => {
   gateway.behave({ status: 429 });
   const oldest = () => rig.channel.send(outgoingSms({ messageId: "oldest" }), never);
   await oldest();

@@ -43,7 +43,7 @@ describe("twilio", () => {
     });
   });
 
-  test("it is refused without the signature", () => {
+  test("what a handset writes is refused without the signature", () => {
     expect(readCallback(connector, { form })).toMatchObject({ kind: "refused", status: 401 });
   });
 });
@@ -127,7 +127,7 @@ describe("plivo", () => {
   });
 });
 
-test("one without an id, a sender or a recipient is dropped, and answered all the same", () => {
+test("a message of a handset without an id, a sender or a recipient is dropped, and answered all the same", () => {
   const connector = httpConnector({ provider: "vonage", base_url }, { api_key: "k", api_secret: "s" });
   const whole = { text: "x", messageId: "1", msisdn: "447700900001", to: "447700900000" };
   expect(readCallback(connector, { json: whole })).toMatchObject({ inbound: [{ text: "x" }] });

@@ -40,7 +40,7 @@ test("a longer wait that the provider asks for counts", () => {
   expect(refusals.heed("one", barred(90_000)).outcome).toMatchObject({ retryAfterMs: 90_000 });
 });
 
-test("one that was answered at last is as any other", () => {
+test("a message that was answered at last is as any other", () => {
   const refusals = createSingleRefusals();
   refusals.heed("one", BARRED);
   refusals.heed("one", SENT);

@@ -97,7 +97,7 @@ async function openPair(settings: Record<string, unknown> = {}) {
   return { send, submits, receipts, stored: stored.promise, ...(await bound.promise) };
 }
 
-test("it understands our bind", async () => {
+test("node-smpp understands our bind", async () => {
   const { pdu } = await openPair();
   expect(pdu).toMatchObject({
     system_id: "rider",
@@ -107,12 +107,12 @@ test("it understands our bind", async () => {
   });
 });
 
-test("it sees the version of an SMSC that speaks 3.3 only", async () => {
+test("node-smpp sees version 3.3 where the SMSC speaks no other", async () => {
   const { pdu } = await openPair({ interface_version: "3.3" });
   expect(pdu).toMatchObject({ system_type: "VMA", interface_version: 0x33, addr_ton: 0, address_range: "" });
 });
 
-test("it reads from our submit_sm what we put there", async () => {
+test("node-smpp reads from our submit_sm what we put there", async () => {
   const { send, submits } = await openPair();
   expect(await send("Plain {text} for 5€")).toMatchObject({
     parts: [{ kind: "sent", providerMessageIds: ["id-1"] }],
@@ -137,14 +137,14 @@ test("it reads from our submit_sm what we put there", async () => {
   expect(Math.round(validMs / 60_000)).toBe(10);
 });
 
-test("it reads the connector's service_type and priority_flag from each segment", async () => {
+test("node-smpp reads the connector's service_type and priority_flag from each segment", async () => {
   const { send, submits } = await openPair({ service_type: "OTP01", priority_flag: 2 });
   await send("Приве́т! ".repeat(20));
   expect(submits).toHaveLength(3);
   for (const submit of submits) expect(submit).toMatchObject({ service_type: "OTP01", priority_flag: 2 });
 });
 
-test("it reads the connector's further TLVs from each segment, beside the DLT ids", async () => {
+test("node-smpp reads the connector's further TLVs from each segment, beside the DLT ids", async () => {
   const extra_tlvs = [
     { tag: 0x1503, text: "ACME" },
     { tag: 0x0005, integer: 2, octets: 1 },
@@ -164,13 +164,13 @@ test("it reads the connector's further TLVs from each segment, beside the DLT id
     });
 });
 
-test("it decodes a UCS-2 text to what was sent", async () => {
+test("node-smpp decodes a UCS-2 text to what was sent", async () => {
   const { send, submits } = await openPair();
   await send("आपका कोड 4711 है 😀");
   expect(submits[0]).toMatchObject({ data_coding: 8, short_message: { message: "आपका कोड 4711 है 😀" } });
 });
 
-test("it finds the header of each segment, and the texts join", async () => {
+test("node-smpp finds the header of each segment, and the texts join", async () => {
   const { send, submits } = await openPair();
   const text = "Приве́т! ".repeat(20);
   const outcome = await send(text);
@@ -184,7 +184,7 @@ test("it finds the header of each segment, and the texts join", async () => {
   ]);
 });
 
-test("it gets its receipt acknowledged, and we read the receipt", async () => {
+test("node-smpp gets its receipt acknowledged, and we read the receipt", async () => {
   const { session, receipts, stored } = await openPair();
   const response = new Promise<Pdu>((resolve) =>
     session.deliver_sm(

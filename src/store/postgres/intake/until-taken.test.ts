@@ -23,7 +23,7 @@ test("a key that another process lets go of is taken after all", async () => {
   expect(tried()).toBe(11);
 });
 
-test("one that stays held is waited for 30 s, and no longer", async () => {
+test("a key that stays held is waited for 30 s, and no longer", async () => {
   const { clock, accept, tried } = holding(Number.POSITIVE_INFINITY);
   let result: AcceptResult | undefined;
   const accepting = accept(KEYED).then((held) => {

@@ -61,7 +61,7 @@ describe("gupshup", () => {
     await channel.stop();
   });
 
-  test("its words of a refusal are kept", async () => {
+  test("the words of a refusal are kept", async () => {
     gateway().behave({ status: 200, body: "error | 105 | The phone number is invalid." });
     const { channel } = openHttpRig(connector());
     expect((await channel.send(outgoingSms(), never)).parts[0]).toMatchObject({

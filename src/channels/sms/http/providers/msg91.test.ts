@@ -31,7 +31,7 @@ const REPORT = {
 };
 
 describe("msg91", () => {
-  test("it renders the text itself, and says so", () => {
+  test("the provider renders the text itself, and the connector says so", () => {
     expect(httpConnectorKind.rendersTemplates?.(connector())).toBe(true);
     const other = httpConnector({ provider: "twilio", account_sid: "AC1" }, { auth_token: "t" });
     expect(httpConnectorKind.rendersTemplates?.(other)).toBe(false);

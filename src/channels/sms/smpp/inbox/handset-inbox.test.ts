@@ -99,7 +99,7 @@ test("a message is acknowledged only once it is stored", async () => {
   expect(status).toBe(0);
 });
 
-test("one that cannot be stored is refused for now, and logged without its text or number", async () => {
+test("a message that cannot be stored is refused for now, and logged without its text or number", async () => {
   const { smsc, logs } = await openRig(() => Promise.reject(new Error("disk full")));
   expect(await smsc.deliver(HELLO)).toBe(0x64);
   const written = JSON.stringify(logs);
@@ -109,7 +109,7 @@ test("one that cannot be stored is refused for now, and logged without its text 
   expect(written).not.toContain("9876543210");
 });
 
-test("one that was refused for now is a repeat when it comes again: it may have been stored all the same", async () => {
+test("a message that was refused for now is a repeat when it comes again: it may have been stored all the same", async () => {
   const keys: string[] = [];
   const { smsc } = await openRig(async (messages) => {
     keys.push(...messages.map(({ key }) => key));
@@ -120,7 +120,7 @@ test("one that was refused for now is a repeat when it comes again: it may have 
   expect(keys[1]).toBe(keys[0]!);
 });
 
-test("one that was refused for now is a repeat with its own key also where an earlier message has the same words", async () => {
+test("a message that was refused for now is a repeat with its own key also where an earlier message has the same words", async () => {
   const keys: string[] = [];
   const { smsc } = await openRig(async (messages) => {
     keys.push(...messages.map(({ key }) => key));

@@ -22,7 +22,7 @@ test("as many messages as was said are remembered, and twice as many at most, by
   expect(take("hello")).toBe(first);
 });
 
-test("one that was refused is still known to be new each time that it comes again, and keeps its key", () => {
+test("a message that was refused is still known to be new each time that it comes again, and keeps its key", () => {
   const keys = createInboundKeys();
   const session = {};
   const come = () => ({ receivedAt: 0, ...keys.of("words", { copy: 1, receivedAt: 0, sameSince: 0 }) });

@@ -39,7 +39,7 @@ test("a connector that is closed says for which time nothing can be delivered ag
   expect(spans).toEqual([{ since: clock.now(), until: clock.now() }]);
 });
 
-test("it has stopped only once that is noted, or cannot be", async () => {
+test("a connector has stopped only once it is noted that nothing can be delivered again, or that cannot be noted", async () => {
   const [asked, noted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const onInboundKnown = () => {
     asked.resolve();

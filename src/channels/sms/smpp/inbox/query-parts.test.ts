@@ -47,7 +47,7 @@ test("what the SMSC says is final becomes receipts that name the messages as the
   ]);
 });
 
-test("it is asked with the id as it wrote it, and the sender as the message went out with", async () => {
+test("an SMSC is asked with the id as it wrote it, and the sender as the message went out with", async () => {
   const { channel, smsc } = await openBoundSmppRig({
     config: { ...config, id_format: "resp_dec_receipt_hex" },
   });

@@ -33,7 +33,7 @@ test("recipients that are refused between others that are taken mean themselves"
   }
 });
 
-test("one whose queue is known to be full says nothing new, until a message to it was taken", () => {
+test("a recipient whose queue is known to be full says nothing new, until a message to it was taken", () => {
   const queues = open();
   refuse(queues, ["+1", "+2"]);
   queues.taken(one("+3"));

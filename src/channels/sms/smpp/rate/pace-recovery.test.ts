@@ -32,7 +32,7 @@ test("ten seconds lead to the rate that was too fast, and ten more to twice that
   expect(perSecond()).toBeCloseTo(4 * halved, 0);
 });
 
-test("it grows by the same however often somebody looks", async () => {
+test("a reduced rate grows by the same however often somebody looks", async () => {
   const [often, once] = await Promise.all([
     openRefused({ perSecond: 500, times: 5 }),
     openRefused({ perSecond: 500, times: 5 }),

@@ -167,7 +167,7 @@ test("without a rate of its own it starts from what the SMSC last took, and lets
   expect(pace.available()).toBe(Number.POSITIVE_INFINITY);
 });
 
-test("without a rate of its own it can be slowed down again after it was let go", async () => {
+test("without a configured rate, sending can be slowed down again after it was let go", async () => {
   const { pace, clock, run } = open();
   for (let round = 0; round < 2; round++) {
     await run(2, { wants: 200 });
@@ -213,7 +213,7 @@ test.each([
   expect(counts.refused).toBeLessThan(15);
 });
 
-test("it never comes to a stop: a second after the tenth refusal a segment may go", async () => {
+test("sending never comes to a stop: a second after the tenth refusal a segment may go", async () => {
   const { pace, clock } = open();
   for (let i = 0; i < 10; i++) {
     pace.slowDown({ sentAtMs: clock.monotonicMs(), pauseMs: 1000 });

@@ -73,7 +73,7 @@ test("who waits longer than it was to, because other flows came, asks again afte
   expect(Math.max(...held)).toBe(LONGEST_IN_LINE_MS);
 });
 
-test("those in line need one timer each and one for all, and none once they have gone", async () => {
+test("messages in a sender's line need one timer each and one for all, and none once they have gone", async () => {
   const { ask, clock, signal, went } = await open(10);
   for (let n = 0; n < 11; n++) ask(String(n));
   expect(clock.pending()).toBe(11);

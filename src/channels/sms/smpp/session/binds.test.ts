@@ -80,7 +80,7 @@ test("a message that goes out again as a whole leaves a bind on which the SMSC h
   expect(sequencesOf(smsc)).toEqual([2, 3, 2, 3]);
 });
 
-test("those that are left go over another bind once theirs is lost", async () => {
+test("the segments of a message that are left go over another bind once theirs is lost", async () => {
   const { channel, smsc } = await openAllBound({
     dial: { holdSubmits: true },
     config: { binds: 2, window: 1 },

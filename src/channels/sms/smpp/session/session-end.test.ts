@@ -192,7 +192,7 @@ test("an SMSC that unbinds first gets the acknowledgement of what it has deliver
   expect(clock.pending()).toBe(0);
 });
 
-test("one that unbinds does not wait for ever for what nobody acknowledges", async () => {
+test("an SMSC that unbinds is not kept waiting for what nobody acknowledges", async () => {
   const { until, send, heard, acknowledge, ends, clock } = await openBound();
   send(Buffer.concat([DELIVERY, encodePdu({ commandId: COMMAND.unbind, sequence: 78 })]));
   await until(() => acknowledge.length === 1);

@@ -99,7 +99,7 @@ test("an SMSC that has fallen silent gets no more than its window, however long 
   expect(rig.smsc.submits).toHaveLength(10);
 });
 
-test("it is asked for life once its time for an answer is over, and gets one more as soon as it says anything", async () => {
+test("an SMSC that has fallen silent is asked for life once its time for an answer is over, and gets one more segment as soon as it says anything", async () => {
   const rig = await openBoundSmppRig({ dial: { holdSubmits: true }, config: { response_timeout_ms: 5_000 } });
   const { smsc } = rig;
   await sendAllThrough(rig, 5_000);
@@ -216,7 +216,7 @@ test("an SMSC that unbinds in the middle of a window gives its answers first, an
   expect(await consent).toMatchObject({ commandId: 0x80000006, status: 0 });
 });
 
-test("one that unbinds and does not answer is let go after 2 s", async () => {
+test("an SMSC that unbinds and does not answer is let go after 2 s", async () => {
   const { smsc, channel, clock, state } = await openBoundSmppRig({ dial: { holdSubmits: true } });
   const outcome = sendThrough(channel);
   await smsc.until(() => smsc.submits.length === 1);

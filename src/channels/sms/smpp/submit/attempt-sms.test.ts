@@ -93,7 +93,7 @@ test("of a message all of whose segments go out again it does not matter how the
   ]);
 });
 
-test("one whose earlier attempt did not note how it began goes on as the connector is set now", async () => {
+test("a message whose earlier attempt did not note how it began goes on as the connector is set now", async () => {
   const { channel, smsc } = await openBoundSmppRig({ config: { concat: "udh16" } });
   expect((await sendThrough(channel, begun())).parts[1]).toMatchObject({ kind: "sent" });
   expect(smsc.submits.map(headerOf)).toEqual([[6, 8, 4]]);
