@@ -1,5 +1,5 @@
 /** Timeline entries about attempts. Each shows the result of its attempt, not of the whole message. Pure. */
-import type { MessageError, MessageStatus, Progress, TimelineEntry } from "./message.ts";
+import type { MessageError, MessageStatus, Progress, TimelineEntry, TimelineKind } from "./message.ts";
 import type { PartOutcome } from "./outcome.ts";
 import { statusInWords } from "./part.ts";
 import type { Occasion } from "./step.ts";
@@ -13,12 +13,13 @@ interface ToldAttempt {
   readonly outcomes: readonly (PartOutcome | undefined)[];
   readonly detail?: TimelineEntry["detail"];
   readonly next: { readonly kind: "again" | "held" | "done" };
+  readonly toldAs?: TimelineKind;
 }
 
 export function attemptOccasion(before: Progress, after: Progress, attempt: ToldAttempt): Occasion {
   return {
     at: attempt.at,
-    kind: attempt.connectorId === undefined ? "status" : "attempt",
+    kind: attempt.connectorId === undefined ? "status" : (attempt.toldAs ?? "attempt"),
     detail: attemptDetail(before, attempt),
     error: firstError(before, attempt) ?? endedBy(before, after),
     about: onlyRecipient(before, after, attempt),

@@ -5,7 +5,7 @@
 import { attemptDetail } from "./attempt-entry.ts";
 import { withEarlierCopy } from "./copies.ts";
 import { settleAttempt } from "./early-failure.ts";
-import type { MessageError, Part, Progress, TimelineEntry } from "./message.ts";
+import type { MessageError, Part, Progress } from "./message.ts";
 import type { PartOutcome } from "./outcome.ts";
 import { isOpen } from "./part.ts";
 import type { EndedAttempt } from "./progress.ts";
@@ -50,12 +50,7 @@ function isTaken({ parts }: Progress, outcome: PartOutcome | undefined, index: n
 /** What is left open goes on as it was: in line, or with the attempt that is under way. */
 function markTaken(before: Progress, attempt: EndedAttempt): Step {
   const next = { kind: before.status === "queued" ? "again" : "held", dueAt: attempt.at } as const;
-  const step = settleAttempt(before, { ...attempt, isLate: true, next });
-  return { ...step, entries: step.entries.map(asLostSettle) };
-}
-
-function asLostSettle(entry: TimelineEntry): TimelineEntry {
-  return entry.kind === "attempt" ? { ...entry, kind: "lost_settle" } : entry;
+  return settleAttempt(before, { ...attempt, isLate: true, toldAs: "lost_settle", next });
 }
 
 /** If a later attempt has sent the part meanwhile, this one has made an earlier copy, which a receipt may be about. */

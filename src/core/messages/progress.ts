@@ -37,6 +37,8 @@ export interface EndedAttempt {
   readonly only?: readonly number[];
   /** The attempt was settled earlier, and only now its connector has answered that it took a part. */
   readonly isLate?: true;
+  /** The kind of its timeline entry; absent: `attempt`. */
+  readonly toldAs?: "late_answer" | "lost_settle";
 }
 
 /** What becomes of the job. */

@@ -42,17 +42,17 @@ export interface LateRefusal extends Pick<PartRef, "messageId"> {
 export function applyLateAnswer(before: Progress, answer: LateAnswer, at: number): Step {
   const { connectorId, part, providerMessageIds, joinedBy } = answer;
   const length = Math.max(answer.parts, before.parts.length);
-  const step = settleAttempt(before, {
+  return settleAttempt(before, {
     at,
     connectorId,
     isLate: true,
+    toldAs: "late_answer",
     outcomes: Array.from({ length }, (_, index) =>
       index === part ? { kind: "sent", providerMessageIds, ...present({ joinedBy }) } : undefined,
     ),
     detail: { ...answer.detail, part, provider_message_ids: providerMessageIds },
     next: { kind: before.status === "queued" ? "again" : "held", dueAt: at },
   });
-  return { ...step, entries: step.entries.map(asLateAnswer) };
 }
 
 /** The attempt's job at the time of a late refusal. */
@@ -145,12 +145,13 @@ function defer(
     {
       at,
       connectorId,
+      toldAs: "late_answer",
       outcomes: before.parts.map((part) => (unsent.has(part) ? outcome : undefined)),
       detail: detailOf(refusal),
       next: isSpent ? { kind: "done", end: "attempts_spent" } : { kind: "again", dueAt: dueAt ?? at },
     },
   );
-  return { ...step, entries: step.entries.map(asLateAnswer), ...(dueAt !== undefined && { dueAt }) };
+  return { ...step, ...(dueAt !== undefined && { dueAt }) };
 }
 
 function untried({ address }: Part): Part {
@@ -176,8 +177,4 @@ function nextDueAt(
 
 function detailOf({ part }: LateRefusal): NonNullable<TimelineEntry["detail"]> {
   return part === undefined ? {} : { part };
-}
-
-function asLateAnswer(entry: TimelineEntry): TimelineEntry {
-  return entry.kind === "attempt" ? { ...entry, kind: "late_answer" } : entry;
 }
