@@ -51,8 +51,8 @@ export interface Change<K extends RecordKind, S extends TObject> {
   readonly clearable?: Readonly<Record<string, keyof RecordTypes[K] & string>>;
   /** Fields that are a change also where they say what is shown. */
   readonly meant?: readonly string[];
-  /** Notes what the schema cannot check. */
-  judge?(draft: Draft<S>, current: RecordTypes[K]): void | Promise<void>;
+  /** Notes what the schema cannot check. `account`: the one that the record belongs to, if it belongs to one. */
+  judge?(draft: Draft<S>, current: RecordTypes[K], account: Account | undefined): void | Promise<void>;
   /** `cleared`: the record's fields that are cleared besides. */
   toChanges(
     body: Static<S>,
@@ -154,7 +154,7 @@ export function updateEndpoint<K extends RecordKind, S extends TObject>(
       const given = withoutUnchanged(body, shown, change.meant);
       const { draft, cleared } = readChange(change, given, shownNames(plan));
       refuseFixed(plan, { given: body, changeable: change.schema.properties, shown, errors: draft.errors });
-      await change.judge?.(draft, read);
+      await change.judge?.(draft, read, await ownerOf(deps, read));
       const changes = await change.toChanges(sealDraft(draft), read, cleared);
       return { ...changes, ...cleared } as RecordChanges<K>;
     };
@@ -177,6 +177,11 @@ export function updateEndpoint<K extends RecordKind, S extends TObject>(
     },
     handle: (call) => inTurn(call.params.id ?? "", () => update(call)),
   };
+}
+
+async function ownerOf({ store }: AdminDeps, record: object): Promise<Account | undefined> {
+  const { accountId: id } = record as { accountId?: string };
+  return id === undefined ? undefined : store.records.find("accounts", { id });
 }
 
 /** The schema for readers of the description: `null` is a value of what it clears. `readChange` takes it away before the body is judged. */

@@ -13,7 +13,6 @@ import { shownFields } from "./shown-fields.ts";
 
 /** Senders: the sender ids (for Indian numbers, DLT headers) that an account may use. */
 export function senderEndpoints(deps: AdminDeps): readonly Endpoint[] {
-  const { records } = deps.store;
   return recordEndpoints(deps, plan, {
     create: {
       schema: Type.Object({ account_id: givenFields.account_id, sender_id: senderId, ...optional }),
@@ -33,9 +32,7 @@ export function senderEndpoints(deps: AdminDeps): readonly Endpoint[] {
         header_type: "headerType",
         status: "status",
       },
-      async judge(draft, { accountId }) {
-        judge(draft, (await records.find("accounts", { id: accountId }))?.mode);
-      },
+      judge: (draft, _current, account) => judge(draft, account?.mode),
       toChanges: (given) => ({ ...present({ senderId: given.sender_id }), ...toFields(given) }),
     },
   });

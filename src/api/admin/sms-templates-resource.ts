@@ -44,9 +44,7 @@ export function smsTemplateEndpoints(deps: AdminDeps): readonly Endpoint[] {
     update: {
       schema: changes,
       clearable: OPTIONAL_FIELDS,
-      async judge(draft, { accountId }) {
-        judge(draft, (await deps.store.records.find("accounts", { id: accountId }))?.mode);
-      },
+      judge: (draft, _current, account) => judge(draft, account?.mode),
       async toChanges(given, current) {
         await refuseTwin(deps.store.records, { ...current, dltTemplateId: given.dlt_template_id });
         return present({

@@ -12,7 +12,6 @@ import { shownFields } from "../shown-fields.ts";
 
 /** DLT entities: the businesses that an account sends for, as registered on an Indian DLT portal. */
 export function dltEntityEndpoints(deps: AdminDeps): readonly Endpoint[] {
-  const { records } = deps.store;
   return recordEndpoints(deps, plan, {
     create: {
       schema: Type.Object({ account_id: givenFields.account_id, entity_id: entityId, ...optional }),
@@ -27,9 +26,7 @@ export function dltEntityEndpoints(deps: AdminDeps): readonly Endpoint[] {
         whitelisted_urls: "whitelistedUrls",
         callback_numbers: "callbackNumbers",
       },
-      async judge(draft, { accountId }) {
-        judge(draft, (await records.find("accounts", { id: accountId }))?.mode);
-      },
+      judge: (draft, _current, account) => judge(draft, account?.mode),
       toChanges: (given) => present({ entityId: given.entity_id, ...toFields(given) }),
     },
   });
