@@ -52,6 +52,20 @@ test("a host that has taken nothing and answers with errors is paused for a seco
   expect(forNewest).toEqual(pauses.map((_, index) => index % 2 === 0));
 });
 
+test("the short pauses of a host that has taken nothing make no later one longer, however many they were", () => {
+  const answers: HostHealth = { ...FAILING, isThere: true, mayBeOfUrl: true };
+  const firstLongMs = (triesTakeMs: number) => {
+    let circuit: Circuit = UNPROVEN;
+    let pauseMs = 0;
+    for (let now = 0; pauseMs < 2_000; now = (circuit.openUntil ?? now) + triesTakeMs) {
+      circuit = afterAttempt(circuit, answers, { now, jitter: 0.5 });
+      pauseMs = (circuit.openUntil ?? now) - now;
+    }
+    return pauseMs;
+  };
+  for (const triesTakeMs of [0, 20, 50, 100, 200, 500]) expect(firstLongMs(triesTakeMs)).toBe(10_000);
+});
+
 test("a success in between begins the count anew", () => {
   const once = afterAttempt(failing(9, 10_000), HEALTHY, { now: 90_000, jitter: 0.5 });
   expect(once).toEqual(CLOSED);

@@ -12,8 +12,10 @@ export interface Circuit {
   readonly failingSince: number;
   /** Present while open: no attempt begins before this time, and after it one at a time. */
   readonly openUntil?: number;
-  /** How often it was opened for failures since the last success. */
+  /** How often it was opened for failures since the last success, short pauses not counted. */
   readonly pauses: number;
+  /** Changes with each pause for failures, short or long: see `isForNewest`. */
+  readonly isNewestNext: boolean;
   /** How often it was opened since the last success because the host asked for time without saying how much. */
   readonly waits: number;
   /** The reason of the last failure. */
@@ -22,7 +24,14 @@ export interface Circuit {
   readonly isUnproven?: true;
 }
 
-export const CLOSED: Circuit = { failures: 0, failingSince: 0, pauses: 0, waits: 0, reason: "" };
+export const CLOSED: Circuit = {
+  failures: 0,
+  failingSince: 0,
+  pauses: 0,
+  isNewestNext: false,
+  waits: 0,
+  reason: "",
+};
 
 /** Of a host of which this process knows nothing yet. It may have failed for hours before the process began. */
 export const UNPROVEN: Circuit = { ...CLOSED, isUnproven: true };
@@ -66,8 +75,8 @@ export function admits(circuit: Circuit, now: number): "any" | "one" | "none" {
  * oldest events may all be for one URL that fails, of several behind the host. If they were tried alone, those for the other URLs
  * would wait for as many pauses.
  */
-export function isForNewest({ openUntil, pauses }: Circuit): boolean {
-  return openUntil !== undefined && pauses % 2 === 1;
+export function isForNewest({ openUntil, isNewestNext }: Circuit): boolean {
+  return openUntil !== undefined && isNewestNext;
 }
 
 /** `jitter` in [0, 1) spreads pauses by ±10 %. */
@@ -92,9 +101,8 @@ export function afterAttempt(
     const isShort = health.mayBeOfUrl === true && !hasFailedForLong(failed, now);
     const pauseMs = isShort ? UNPROVEN_PAUSE_MS : longPauseMs(health, failed.pauses);
     const openUntil = now + Math.max(pauseMs * spread, waitMs);
-    // Short ones do not make later ones longer: they only take turns.
-    const pauses = isShort ? (failed.pauses + 1) % 2 : failed.pauses + 1;
-    return { ...failed, pauses, openUntil };
+    const pauses = failed.pauses + Number(!isShort);
+    return { ...failed, pauses, isNewestNext: !failed.isNewestNext, openUntil };
   }
   if (waitMs === 0) return failed;
   return { ...failed, waits: failed.waits + Number(health.asksForTime ?? false), openUntil: now + waitMs };
