@@ -103,7 +103,7 @@ describe("the host", () => {
         ...(status === 503 && { isServerError: true }),
       });
     expect(healthOf(failed("timeout"), NOW)).toEqual({ kind: "failing", reason: "timeout" });
-    expect(healthOf(answered(410), NOW)).toEqual({ kind: "gone" });
+    expect(healthOf(answered(410), NOW)).toEqual({ kind: "answering" });
     for (const outcome of [failed("refused_url"), failed("stopped")]) {
       expect(healthOf(outcome, NOW)).toEqual({ kind: "unknown" });
     }

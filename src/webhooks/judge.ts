@@ -48,13 +48,13 @@ export type HostHealth =
       readonly isServerError?: true;
     }
   /** 410, or a URL that fails while others of its host do not: it answers, and ends no failures of others. */
-  | { readonly kind: "gone" }
+  | { readonly kind: "answering" }
   /** An attempt that sent nothing. */
   | { readonly kind: "unknown" };
 
 export function healthOf(outcome: PostOutcome, now: number): HostHealth {
   if (isSuccess(outcome)) return { kind: "healthy" };
-  if (isGone(outcome)) return { kind: "gone" };
+  if (isGone(outcome)) return { kind: "answering" };
   if (outcome.kind === "failed" && NOT_THE_HOST.includes(outcome.reason)) return { kind: "unknown" };
   const retryAfterMs = retryAfterOf(outcome, now);
   if (outcome.kind === "failed") return { kind: "failing", reason: outcome.reason };

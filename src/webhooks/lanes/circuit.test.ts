@@ -151,6 +151,6 @@ test("a host that asks for time without saying how much is left alone for half a
 
 test("what says nothing about the host changes nothing", () => {
   const circuit = failing(5, 5_000);
-  for (const kind of ["unknown", "gone"] as const)
+  for (const kind of ["unknown", "answering"] as const)
     expect(afterAttempt(circuit, { kind }, { now: 30_000, jitter: 0.5 })).toBe(circuit);
 });

@@ -86,7 +86,7 @@ export function afterAttempt(
   { now, jitter }: { readonly now: number; readonly jitter: number },
 ): Circuit {
   if (health.kind === "healthy") return CLOSED;
-  if (health.kind === "unknown" || health.kind === "gone") return before;
+  if (health.kind === "unknown" || health.kind === "answering") return before;
   const failed: Circuit = {
     ...before,
     failures: before.failures + 1,

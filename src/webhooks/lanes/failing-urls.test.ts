@@ -39,7 +39,7 @@ test("a URL that succeeds is as good as any", () => {
 test("what is about the host, or about nothing, is no URL's failure", () => {
   const urls = createFailingUrls();
   for (const reason of ["timeout", "status 503"]) urls.learn("/off", { kind: "failing", reason }, 0);
-  for (const kind of ["gone", "unknown"] as const) urls.learn("/off", { kind }, 0);
+  for (const kind of ["answering", "unknown"] as const) urls.learn("/off", { kind }, 0);
   expect(urls.size()).toBe(0);
 });
 

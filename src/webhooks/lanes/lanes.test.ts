@@ -6,7 +6,7 @@ import { createLanes, type Lanes, type LanesDeps, type Permit } from "./lanes.ts
 
 const HEALTHY: HostHealth = { kind: "healthy" };
 const TIMEOUT: HostHealth = { kind: "failing", reason: "timeout" };
-const GONE: HostHealth = { kind: "gone" };
+const ANSWERING: HostHealth = { kind: "answering" };
 const NOT_FOUND: HostHealth = { kind: "failing", reason: "status 404", isThere: true, mayBeOfUrl: true };
 const lane = (accountId: string, host: string): Lane => ({ accountId, host });
 
@@ -110,7 +110,7 @@ test("a lane whose pause is over is shown while it is tried, and no longer once 
   const [trial, ...others] = fill(lanes, host);
   expect(others).toEqual([]);
   expect(lanes.paused()).toMatchObject([{ host: "h", until: clock.now(), failures: 1 }]);
-  trial?.release(GONE, 5);
+  trial?.release(ANSWERING, 5);
   expect(lanes.paused()).toEqual([]);
 });
 
@@ -236,7 +236,7 @@ test.each([HEALTHY, TIMEOUT])(
   },
 );
 
-test.each([HEALTHY, GONE])(
+test.each([HEALTHY, ANSWERING])(
   "hosts that time out take no room from slow ones of the same account that answer: %p",
   (sign) => {
     const { lanes } = open();

@@ -142,7 +142,7 @@ function ofHost(
   now: number,
 ): HostHealth {
   const isOfUrl = failingUrls.learn(url, health, now) && circuit.openUntil === undefined;
-  return isOfUrl ? { kind: "gone" } : health;
+  return isOfUrl ? { kind: "answering" } : health;
 }
 
 function isServerError(health: HostHealth): boolean {
