@@ -191,11 +191,12 @@ for (const isAnalyzed of [false, true])
       const dropped = await receipts.dropParked({ most: 10_000, limit: 50 });
       expect(dropped).toEqual([{ connectorId: "connector-3", receipts: 50 }]);
     });
-    const oldest = "SELECT min(id) AS id FROM parked_receipts WHERE connector_id = 'connector-3'";
-    expect(await driver.query(oldest)).toEqual([{ id: 30_051 }]);
     const [row] = await driver.query<{ read: number }>(READ);
     // All are counted, and then those of one are read.
     expect(row?.read).toBeLessThan(52_000);
+    // After that, since what this reads may be counted at once.
+    const oldest = "SELECT min(id) AS id FROM parked_receipts WHERE connector_id = 'connector-3'";
+    expect(await driver.query(oldest)).toEqual([{ id: 30_051 }]);
     await driver.close();
     await store.close();
   });
