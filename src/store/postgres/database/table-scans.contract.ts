@@ -26,8 +26,11 @@ export async function scansOf(session: Session, url: string, run: (store: Store)
   return session.query<Scans>(SCANS);
 }
 
-/** Waits until other sessions are gone, and counts at once what this one has read: otherwise either may be counted in the middle of the run. */
-async function forgetEarlier(session: Session): Promise<void> {
+/**
+ * Forgets what was read so far. Ends other sessions and waits until they are gone, and counts at once what this one has read: otherwise
+ * either may be counted in the middle of the run.
+ */
+export async function forgetEarlier(session: Session): Promise<void> {
   await session.query(`SELECT pg_terminate_backend(pid) ${OTHERS}`);
   await until(
     () => session.query(`SELECT 1 ${OTHERS}`),

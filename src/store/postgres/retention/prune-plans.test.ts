@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { createSystemClock } from "../../../cli/system-clock.ts";
 import { createWorld, DAY, type World } from "../../contract/world.contract.ts";
 import { type Driver, openDriver } from "../database/driver.ts";
+import { forgetEarlier } from "../database/table-scans.contract.ts";
 import { openClosable } from "../database/transactions.ts";
 import { openFresh } from "../postgres-world.contract.ts";
 import { createDays } from "./days.ts";
@@ -55,7 +56,7 @@ for (const [way, maxKept] of [
     const driver = openDriver({ url, connections: 1 });
     const world = await createWorld(store);
     await fill(world, driver);
-    await driver.query("SELECT pg_stat_reset()");
+    await forgetEarlier(driver);
     const other = openDriver({ url, connections: 1 });
     const { database, within } = openClosable(other, createSystemClock());
     const prune = createPruneMessages(database, {
