@@ -24,6 +24,9 @@ test("a dump is of one moment, whatever is accepted while its tables are read", 
   await store.close();
 });
 
+/** Longer than a statement takes on a busy machine. */
+const LIMIT_MS = 2_000;
+
 test("a transaction_timeout that is set for the database does not end a dump", async () => {
   const { store, url } = await openFresh();
   const other = new Client({ connectionString: url });
@@ -31,9 +34,11 @@ test("a transaction_timeout that is set for the database does not end a dump", a
   const { rowCount } = await other.query("SELECT FROM pg_settings WHERE name = 'transaction_timeout'");
   // PostgreSQL 15 and 16 have none.
   if (rowCount)
-    await other.query(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET transaction_timeout = 100`);
+    await other.query(
+      `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET transaction_timeout = ${LIMIT_MS}`,
+    );
   const { rows } = await dump(url, {
-    onKey: () => void other.query("SELECT pg_sleep(0.3)"),
+    onKey: () => void other.query(`SELECT pg_sleep(${(1.5 * LIMIT_MS) / 1_000})`),
     // Once the sleep is over, on the same connection.
     table: async () => void (await other.query("SELECT 1")),
     rows: async () => undefined,

@@ -5,6 +5,8 @@ import { freshDatabase } from "../../../test/postgres-database.ts";
 import { rejection } from "../contract/world.contract.ts";
 import { StoreUnavailable } from "../store.ts";
 import { LONG_STATEMENT_MS, openDriver, type Session } from "./database/driver.ts";
+import { LOCKS } from "./database/lock-numbers.ts";
+import { waiting } from "./database/race.contract.ts";
 import { isMigrated, migrate, migrateAt } from "./migrate.ts";
 import { openOther, withDriver } from "./postgres-world.contract.ts";
 
@@ -110,6 +112,9 @@ test("a database whose encoding lacks characters is refused, with what to do", a
   await drop();
 });
 
+/** Longer than a statement takes on a busy machine. */
+const LIMIT_MS = 1_000;
+
 test("a transaction_timeout that is set for the database does not end a migration, and elsewhere is an outage", async () => {
   const { url, drop } = await freshDatabase();
   const other = new Client({ connectionString: url });
@@ -119,7 +124,7 @@ test("a transaction_timeout that is set for the database does not end a migratio
   // PostgreSQL 15 and 16 have none.
   if (rowCount)
     await other.query(
-      `${schema}; ALTER DATABASE ${new URL(url).pathname.slice(1)} SET transaction_timeout = 100`,
+      `${schema}; ALTER DATABASE ${new URL(url).pathname.slice(1)} SET transaction_timeout = ${LIMIT_MS}`,
     );
   const driver = openDriver({ url });
   if (rowCount) {
@@ -129,7 +134,11 @@ test("a transaction_timeout that is set for the database does not end a migratio
     });
     expect(await rejection(slow)).toBeInstanceOf(StoreUnavailable);
   }
-  await migrate(driver);
+  await other.query(`BEGIN; SELECT pg_advisory_xact_lock(${LOCKS.migrating})`);
+  const migrated = migrate(driver);
+  await waiting(driver, 1);
+  await other.query(`SELECT pg_sleep(${(1.5 * LIMIT_MS) / 1_000}); COMMIT`);
+  await migrated;
   expect(await isMigrated(driver)).toBe(true);
   await driver.close();
   await other.end();
