@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { cpuMsOf } from "../../../test/cpu-time.ts";
 import type { SmsCategory } from "../sms/sms-category.ts";
 import { dltIdProblem } from "./dlt-id.ts";
 import { type DltDeclaration, preflightDlt } from "./preflight-dlt.ts";
@@ -135,19 +136,20 @@ describe("before an SMS to India", () => {
     }
   });
 
-  test("a value as long as a body may be is refused at once, whatever its kind", () => {
-    const startedMs = performance.now();
-    for (const tag of ["numeric", "alphanumeric", "url", "urlott", "cbn", "email"]) {
-      const template = { ...good.template, body: `a {#${tag}#}` };
-      for (const piece of [".", "0", "a.", "a@", "https://"]) {
-        const value = `${piece.repeat(2 ** 20 / piece.length)} `;
-        expect(errorsOf({ template, variables: { "1": value } })).toEqual({
-          "variables.1": "must be at most 40 characters for Indian numbers",
-        });
+  test("a value as long as a body may be is refused at once, whatever its kind", async () => {
+    const tookMs = await cpuMsOf(() => {
+      for (const tag of ["numeric", "alphanumeric", "url", "urlott", "cbn", "email"]) {
+        const template = { ...good.template, body: `a {#${tag}#}` };
+        for (const piece of [".", "0", "a.", "a@", "https://"]) {
+          const value = `${piece.repeat(2 ** 20 / piece.length)} `;
+          expect(errorsOf({ template, variables: { "1": value } })).toEqual({
+            "variables.1": "must be at most 40 characters for Indian numbers",
+          });
+        }
       }
-    }
+    });
     // Of dots alone it took half an hour.
-    expect(performance.now() - startedMs).toBeLessThan(5_000);
+    expect(tookMs).toBeLessThan(5_000);
   });
 
   test("a missing variable is left to rendering", () => {

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import PostalMime, { decodeWords } from "postal-mime";
+import { cpuMsOf } from "../../../../test/cpu-time.ts";
 import type { EmailContent } from "../../../core/messages/message.ts";
 import { composeMail, type MailToCompose } from "./compose-mail.ts";
 
@@ -262,9 +263,7 @@ test("a body that is cut into pieces is not changed by the cuts", async () => {
 test("a header that is one long blank is composed at once", async () => {
   // Longer than a request may have it, so that a pattern that tries each blank would take a quarter of a minute.
   const headers = { "X-Note": `é${" ".repeat(50_000)}b` };
-  const beganMs = performance.now();
-  await compose({ headers });
-  expect(performance.now() - beganMs).toBeLessThan(5_000);
+  expect(await cpuMsOf(() => compose({ headers }))).toBeLessThan(5_000);
 });
 
 test("10 MiB do not hold up the loop", async () => {

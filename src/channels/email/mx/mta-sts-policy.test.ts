@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { cpuMsOf } from "../../../../test/cpu-time.ts";
 import { allowsHost, parseStsPolicy, stsIdOf } from "./mta-sts-policy.ts";
 
 const FILE =
@@ -86,9 +87,10 @@ test("no text breaks the reader", () => {
   );
 });
 
-test("a policy with a long run of blanks is read in an instant", () => {
-  const beganMs = performance.now();
-  expect(parseStsPolicy(`${FILE}a: b${"\t".repeat(65_000)}c`)?.mode).toBe("enforce");
+test("a policy with a long run of blanks is read in an instant", async () => {
+  const tookMs = await cpuMsOf(() =>
+    expect(parseStsPolicy(`${FILE}a: b${"\t".repeat(65_000)}c`)?.mode).toBe("enforce"),
+  );
   // It took half a minute, in which the service did nothing else.
-  expect(performance.now() - beganMs).toBeLessThan(5_000);
+  expect(tookMs).toBeLessThan(5_000);
 });

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { cpuMsOf } from "../../../../test/cpu-time.ts";
 import {
   isServiceClosing,
   isThrottled,
@@ -126,14 +127,15 @@ test("an address in a long word without blanks is not shown either", () => {
   expect(toMessageError(`550 refused ${word} today`).message).toBe("550 refused <address> today");
 });
 
-test("the refusals of fifty recipients are read at once, however long their words are", () => {
+test("the refusals of fifty recipients are read at once, however long their words are", async () => {
   const refusals = ["a", "\u200b", '"', "<", "id:", 'a<"@'].map(
     (piece) => `550 5.1.1 ${piece.repeat(2_000)}`,
   );
-  const beganMs = performance.now();
-  // Twenty emails to fifty recipients, of each kind.
-  for (let i = 0; i < 1_000; i++) refusals.forEach(toMessageError);
-  expect(performance.now() - beganMs).toBeLessThan(5_000);
+  const tookMs = await cpuMsOf(() => {
+    // Twenty emails to fifty recipients, of each kind.
+    for (let i = 0; i < 1_000; i++) refusals.forEach(toMessageError);
+  });
+  expect(tookMs).toBeLessThan(5_000);
 });
 
 test("the queue id is read from the replies of Postfix, Exim, smtp-server and SES, and not invented", () => {
