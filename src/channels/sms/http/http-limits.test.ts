@@ -85,9 +85,9 @@ test("a connection whose answer does not come in time is closed, and makes room 
 });
 
 test("an idle connection is closed before servers close theirs, some of which do so after two seconds", async () => {
-  const closed = Promise.withResolvers<number>();
-  let answeredAt = 0;
+  let closed = Promise.withResolvers<number>();
   const peer = await startPeer((socket) => {
+    let answeredAt = 0;
     socket.on("end", () => closed.resolve(performance.now() - answeredAt));
     socket.once("data", () => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n{"id":"a-1"}');
@@ -95,11 +95,18 @@ test("an idle connection is closed before servers close theirs, some of which do
     });
   });
   const { channel } = openAt(`http://127.0.0.1:${peer.port}`);
-  await channel.send(outgoingSms(), never);
-  // Twice as long as it should be, since the machine may be busy.
-  expect(await closed.promise).toBeLessThan(3_000);
+  let openMs = Number.POSITIVE_INFINITY;
+  // A busy machine may be late, but hardly each time.
+  for (let tried = 0; openMs > 2_000 && tried < TRIES; tried++) {
+    closed = Promise.withResolvers();
+    await channel.send(outgoingSms(), never);
+    openMs = Math.min(openMs, await closed.promise);
+  }
+  expect(openMs).toBeLessThan(2_000);
   await peer.stop();
 });
+
+const TRIES = 10;
 
 test("64 KiB of an answer are read, and not an octet more", async () => {
   const ofLength = (octets: number) => ({ status: 200, body: '{"id":"a"}'.padStart(octets) });
