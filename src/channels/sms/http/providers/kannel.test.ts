@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { startFakeGateway } from "../../../../../test/fakes/fake-gateway.ts";
 import { createHeldClock } from "../../../../../test/fakes/held-clock.ts";
 import {
   CALLBACK_URL,
@@ -11,6 +10,7 @@ import {
   readCallback,
   withGateway,
 } from "../../../../../test/fakes/http-rig.ts";
+import { keptPort } from "../../../../../test/fakes/kept-port.ts";
 import { httpConnectorKind } from "../http-connector.ts";
 
 const ACCEPTED = { status: 202, body: "0: Accepted for delivery" };
@@ -131,12 +131,7 @@ describe("kannel", () => {
     expect(ok).toBe(true);
     expect(detail).toContain("no request that tries the credentials");
     expect(gateway().requests).toEqual([]);
-    const nobody = await startFakeGateway();
-    await nobody.close();
-    expect(
-      await httpConnectorKind.check(connector({ base_url: nobody.url }), createHeldClock()),
-    ).toMatchObject({
-      ok: false,
-    });
+    const nobody = connector({ base_url: `http://127.0.0.1:${await keptPort()}` });
+    expect(await httpConnectorKind.check(nobody, createHeldClock())).toMatchObject({ ok: false });
   });
 });
