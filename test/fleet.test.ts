@@ -14,4 +14,4 @@ test("a process of a chaos run that ends by itself is not taken for one that run
   } finally {
     await fleet.close();
   }
-}, 60_000);
+}, 120_000);

@@ -76,7 +76,7 @@ test("a held message is sent again only once every attempt before is known not t
     examples: [[TWICE_INTERRUPTED]],
   });
   expect(resent).toBeGreaterThan(0);
-}, 60_000);
+}, 120_000);
 
 async function claim(
   { world, attempts }: Story,

@@ -79,7 +79,7 @@ test.each(PIECES.map((piece) => [JSON.stringify(piece.toString()), piece] as con
     }
     read(filler);
   },
-  60_000,
+  120_000,
 );
 
 test("a report whose parts lie in one another, each said to be encoded, takes no time to speak of", () => {

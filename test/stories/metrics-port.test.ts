@@ -23,7 +23,7 @@ onBothStores(() => {
     service.kill("SIGTERM");
     expect(await service.exited).toBe(0);
     expect(await fetch(`${url}/healthz`).catch(({ code }) => code)).toBe("ECONNREFUSED");
-  }, 60_000);
+  }, 120_000);
 
   test("while the process stops they say so, as at the other port", async () => {
     const service = await startHeldPostrider(undefined, { METRICS_PORT: "0" });

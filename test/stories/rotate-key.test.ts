@@ -232,7 +232,7 @@ test.concurrent("a database of a newer version is refused with what to do, and n
   expect(await rotate()).toEqual({ code: 1, output: expect.stringMatching(words) });
   expect(sealedValues(world)).toEqual(before);
   expect(readdirSync(folder()).filter((name) => name.startsWith("master.key"))).toEqual(["master.key"]);
-}, 90_000);
+}, 120_000);
 
 test.concurrent("unsubscribe links of mail that has left work after a rotation, until they are to be forgotten", async () => {
   await using world = openWorld();

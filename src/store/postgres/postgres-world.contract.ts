@@ -22,7 +22,7 @@ async function prepare(url: string): Promise<void> {
 }
 
 /** The first test is not to pay for the server. */
-beforeAll(async () => void (await postgresServer(prepare)), 60_000);
+beforeAll(async () => void (await postgresServer(prepare)), 120_000);
 
 /** A store on a database that others may have open too. */
 export function openOther(url: string, options: Partial<PostgresOptions> = {}): Promise<PostgresStore> {

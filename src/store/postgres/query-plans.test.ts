@@ -154,7 +154,7 @@ for (const isAnalyzed of [false, true]) {
     for (const table of read) expect(table.read).toBeLessThan(PARKED);
     await driver.close();
     await store.close();
-  }, 60_000);
+  }, 120_000);
 }
 
 const KEYS = 3_000;
@@ -178,7 +178,7 @@ test("an erasure reads each saved answer once or twice, in however many stretche
   expect(row?.read).toBeLessThan(3 * KEYS);
   await driver.close();
   await store.close();
-}, 60_000);
+}, 120_000);
 
 test("settling a hundred messages takes as many statements as settling one, and so does claiming them", () =>
   behindProxy(async ({ far, proxy }) => {

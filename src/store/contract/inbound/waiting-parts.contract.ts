@@ -22,7 +22,7 @@ export function waitingPartsContract(open: OpenStore): void {
       expect(await kindOf(part(world, 1, 2))).toBe("stored");
       expect(await newest(world, 3)).toEqual(["1.1 1.2 ", "3.1 partial", "2.1 partial"]);
     }),
-    60_000,
+    120_000,
   );
 
   test(
@@ -39,7 +39,7 @@ export function waitingPartsContract(open: OpenStore): void {
       await receive(world, both(2));
       expect(await newest(world, 2)).toEqual(["2.1 2.2 ", "1.1 1.2 "]);
     }),
-    60_000,
+    120_000,
   );
 }
 

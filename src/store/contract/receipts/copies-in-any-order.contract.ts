@@ -36,7 +36,7 @@ export function copiesInAnyOrderContract(open: OpenStore): void {
         });
         await fc.assert(property, LIMITS);
       }),
-      60_000,
+      120_000,
     );
 }
 

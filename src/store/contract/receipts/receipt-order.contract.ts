@@ -78,7 +78,7 @@ function everyReceiptFindsItsMessage(open: OpenStore): void {
       });
       await fc.assert(property, LIMITS);
     }),
-    60_000,
+    120_000,
   );
 }
 
@@ -134,7 +134,7 @@ function aReusedIdMeansTheNewestOpen(open: OpenStore): void {
       });
       await fc.assert(property, LIMITS);
     }),
-    60_000,
+    120_000,
   );
 }
 

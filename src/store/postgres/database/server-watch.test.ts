@@ -66,7 +66,7 @@ test("once a connection has led to another server, those to the former one are u
   await close();
   way.close();
   await pair.close();
-}, 60_000);
+}, 120_000);
 
 test("what has begun on the former server before is not committed there either, but runs again on the other", async () => {
   const pair = await startPair();
@@ -96,4 +96,4 @@ test("what has begun on the former server before is not committed there either, 
   await close();
   way.close();
   await pair.close();
-}, 60_000);
+}, 120_000);

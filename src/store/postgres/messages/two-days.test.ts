@@ -48,7 +48,7 @@ for (const [index, which] of (["earlier", "later"] as const).entries()) {
         await besideChange(url, jobs[index]?.messageId ?? "", () => store.queue.settle(settlements));
         for (const { messageId } of jobs) expect(await status(messageId)).toBe("sent");
       }),
-    60_000,
+    120_000,
   );
 
   test(
@@ -67,6 +67,6 @@ for (const [index, which] of (["earlier", "later"] as const).entries()) {
         await besideChange(url, jobs[index]?.messageId ?? "", () => store.receipts.record(receipts));
         for (const { messageId } of jobs) expect(await status(messageId)).toBe("delivered");
       }),
-    60_000,
+    120_000,
   );
 }

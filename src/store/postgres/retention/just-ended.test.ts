@@ -44,4 +44,4 @@ test("a day of which too much has just ended goes row by row, and whole once its
   expect(await driver.query("SELECT 1 FROM old_days UNION ALL SELECT 1 FROM kept_messages")).toEqual([]);
   await driver.close();
   await store.close();
-}, 60_000);
+}, 120_000);

@@ -41,5 +41,5 @@ test.each([2, 20])(
     await driver.close();
     await store.close();
   },
-  60_000,
+  120_000,
 );

@@ -69,7 +69,7 @@ test(
       for (const id of ids) expect(await inside.countRows(id)).toBe(0);
       expect(await driver.query("SELECT 1 FROM webhook_attempts")).toEqual([]);
     }),
-  60_000,
+  120_000,
 );
 
 test(
@@ -89,7 +89,7 @@ test(
       await prune(store.retention.pruneMessages, clock.now + 2 * DAY);
       expect(await inside.countRows(id)).toBe(0);
     }),
-  60_000,
+  120_000,
 );
 
 test(
@@ -112,7 +112,7 @@ test(
       expect(await prune(late, (day + 2) * DAY)).toBe(0);
       expect(await daysWith(driver, "contents")).not.toContain(day);
     }),
-  60_000,
+  120_000,
 );
 
 test(
@@ -127,7 +127,7 @@ test(
       for (const table of ["messages", "contents"] as const)
         expect(await daysWith(driver, table)).toEqual([]);
     }),
-  60_000,
+  120_000,
 );
 
 test(
@@ -159,7 +159,7 @@ test(
       await prune(store.retention.pruneMessages, clock.now, clock.now - 2 * DAY);
       expect(await inside.countRows(later)).toBe(0);
     }),
-  60_000,
+  120_000,
 );
 
 test(
@@ -185,7 +185,7 @@ test(
       expect(await daysWith(driver, "messages")).toEqual([]);
       expect(await driver.query("SELECT 1 FROM old_days UNION ALL SELECT 1 FROM kept_messages")).toEqual([]);
     }),
-  60_000,
+  120_000,
 );
 
 test(
@@ -212,7 +212,7 @@ test(
       await store.queue.stage(midnight + 9 * DAY, 10);
       expect((await claim()).map(({ content }) => content)).toEqual([SMS]);
     }),
-  60_000,
+  120_000,
 );
 
 test(
@@ -231,7 +231,7 @@ test(
       await prune(store.retention.pruneMessages, clock.now + 3 * DAY);
       expect(await tableNow()).toEqual(moved);
     }),
-  60_000,
+  120_000,
 );
 
 test(
@@ -252,7 +252,7 @@ test(
       expect(await prune(store.retention.pruneMessages, clock.now + 2 * DAY)).toBe(1);
       expect(await inside.countRows(id)).toBe(0);
     }),
-  60_000,
+  120_000,
 );
 
 test(
@@ -283,7 +283,7 @@ test(
       });
       expect(await status(unheard)).toBe("delivered");
     }),
-  60_000,
+  120_000,
 );
 
 test(
@@ -294,5 +294,5 @@ test(
       expect(await store.retention.prepareDays(clock.now)).toBe(0);
       expect(await daysWith(driver, "messages")).toEqual([today, today + 1, today + 2]);
     }),
-  60_000,
+  120_000,
 );

@@ -49,7 +49,7 @@ test(
       }
       expect(taken.map(({ messageId }) => messageId).toSorted()).toEqual(ids.toSorted());
     }),
-  60_000,
+  120_000,
 );
 
 test(
@@ -66,7 +66,7 @@ test(
       expect(await take(world, world.store, COUNT)).toHaveLength(3);
       await stranger.close();
     }),
-  60_000,
+  120_000,
 );
 
 test(
@@ -86,7 +86,7 @@ test(
       await other.leases.leave("a");
       expect(await sweep("b", 10)).toBe(1);
     }),
-  60_000,
+  120_000,
 );
 
 /** As the transaction does that moves the message. */
@@ -125,7 +125,7 @@ test(
       const states = (await other.outbox.ofMessage(id)).map(({ sequence, state }) => `${sequence} ${state}`);
       expect(states).toEqual(["1 delivered", "2 ready"]);
     }),
-  60_000,
+  120_000,
 );
 
 test(
@@ -151,5 +151,5 @@ test(
       });
       expect(await store.outbox.attempts({ messageId: id, sequence: 1 })).toHaveLength(2);
     }),
-  60_000,
+  120_000,
 );

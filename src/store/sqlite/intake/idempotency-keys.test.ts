@@ -162,7 +162,7 @@ test(
       });
       await fc.assert(property, { numRuns: 40, interruptAfterTimeLimit: 30_000 });
     }),
-  60_000,
+  120_000,
 );
 
 test("names go to the index a generation at a time, and leave it with their keys", () =>
