@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { listAll } from "./chaos/client.ts";
+import { keptPort } from "./fakes/kept-port.ts";
 import { watchProcess } from "./process-watch.ts";
 import { until } from "./until.ts";
 
@@ -29,9 +30,8 @@ onLinux("of a process that has work all the time, its watch says how long it ran
 test("a chaos run whose list is not answered ends with why, and with what became of the process", async () => {
   const child = Bun.spawn(["true"]);
   await child.exited;
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  const service = { url: `http://127.0.0.1:${server.port}`, pid: child.pid, output: () => "its last line\n" };
-  await server.stop(true);
+  const url = `http://127.0.0.1:${await keptPort()}`;
+  const service = { url, pid: child.pid, output: () => "its last line\n" };
   const answer = listAll({ channel: "sms" }, service, { account: { apiKey: "key" } });
   await expect(answer).rejects.toThrow(
     /^the list is not answered: after \d+ ms .+; process \d+ has ended\. Its last lines:\nits last line$/,
