@@ -237,7 +237,7 @@ test("events are narrowed by state, time and host, and the failed ones of a host
   await page.getByText("No such events.").waitFor();
   await page.getByLabel("State").selectOption("all");
   await events.waitFor();
-  await page.getByLabel("Host").fill("other.example");
+  await page.getByLabel("Host", { exact: true }).fill("other.example");
   await page.getByRole("button", { name: "Show" }).click();
   await page.getByText("No such events.").waitFor();
   const answers = [{ replayed: 1_000, next: "far" }, { replayed: 7 }, { replayed: 1 }];
