@@ -50,8 +50,11 @@ const PART_OF_LONGER = 1 / 16;
 /** For so long nothing has to move: the machine may be busy, and a host may be slow once. */
 const STILL_MS = 5_000;
 
-/** How long a message is said to be inside as long as none has left, where no rate says how long each takes. */
-const GUESSED_INSIDE_MS = 100;
+/**
+ * How long a message is said to be inside as long as none has left, where no rate says how long each takes. Most of a queue books by it,
+ * since it comes at once: it fits a host nearby, and for one far away somewhat more messages come back too early.
+ */
+const GUESSED_INSIDE_MS = 50;
 
 export function createTurns(clock: Pick<Clock, "monotonicMs">, { atATime, perSecond }: Limits): Turns {
   const leastMs = perSecond === undefined ? 0 : 1_000 / perSecond;
