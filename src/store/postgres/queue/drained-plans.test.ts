@@ -100,9 +100,10 @@ test(
   () =>
     expectFew(async () => {
       const { store, url } = await openFresh();
-      const world = await createWorld(store);
       const driver = openDriver({ url, connections: 1 });
       await scansOf(driver, url, async (other) => {
+        // Of the store whose connections end with the run: those of another would be waited for until they are idle too long.
+        const world = await createWorld(other);
         await world.sms();
         await send(other, world, 1);
         await world.sms({ to: TO });
