@@ -34,14 +34,18 @@ async function begin(
 
 /** Lets time pass until so many have their answer: a body that is refused is waited for a few seconds. */
 async function answered(api: RunningApi, count: number): Promise<void> {
-  await until(async () => {
+  const look = async () => {
     if (api.observed.length < count) await api.clock.advance(STEP_MS);
     return api.observed.length >= count;
-  });
+  };
+  await until(look, Boolean, { pauseMs: PAUSE_MS });
 }
 
-/** So short that no body that is read is given up meanwhile. */
+/** So short that no body that is read is given up meanwhile, which it is after half a minute: */
 const STEP_MS = 100;
+
+/** three seconds of real time, of which the refusals take a sixth. */
+const PAUSE_MS = 10;
 
 const closeAll = (wires: readonly Wire[]) => {
   for (const { socket } of wires) socket.destroy();
