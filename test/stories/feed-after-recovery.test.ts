@@ -14,19 +14,23 @@ test("misses nothing of what happens after it, with a cursor from what is gone",
   const earlier = await copyOf(original);
 
   const later = await start(original.url);
-  for (let n = 0; n < 3; n++) await deliverSms(later);
+  await deliverMany(later, 3);
   const { next } = await readUntil(later, "", await deliverSms(later));
   await end(later);
 
   const restored = await start(earlier.url);
-  const ids: string[] = [];
-  for (let n = 0; n < 8; n++) ids.push(await deliverSms(restored));
-  const { told } = await readUntil(restored, next, ids.at(-1) ?? "");
+  const ids = await deliverMany(restored, 7);
+  const { told } = await readUntil(restored, next, await deliverSms(restored));
   expect(ids.filter((id) => !told.includes(id))).toEqual([]);
   await end(restored);
   await Promise.all([original.drop(), earlier.drop()]);
   folder.remove();
 }, 120_000);
+
+/** Resolves with their ids when all are delivered. */
+function deliverMany(service: PostriderProcess, count: number): Promise<string[]> {
+  return Promise.all(Array.from({ length: count }, () => deliverSms(service)));
+}
 
 async function end(service: PostriderProcess): Promise<void> {
   service.kill("SIGTERM");

@@ -46,10 +46,13 @@ onBothStores(() => {
     return service;
   }
 
-  /** Sends that many messages, and expects to read of all of them after the cursor. Resolves with the next one; the service is killed. */
+  /**
+   * Sends that many messages, the last when the others are delivered, and expects to read of all of them after the cursor. Resolves with
+   * the next one; the service is killed.
+   */
   async function readAfterMore(service: PostriderProcess, count: number, cursor: string): Promise<string> {
-    const ids: string[] = [];
-    for (let n = 0; n < count; n++) ids.push(await sendSms(service));
+    const ids = await Promise.all(Array.from({ length: count - 1 }, () => sendSms(service)));
+    const last = await sendSms(service);
     let next = cursor;
     const told: string[] = [];
     const read = async () => {
@@ -60,7 +63,7 @@ onBothStores(() => {
       );
       return told.length;
     };
-    await until(read, () => told.includes(ids.at(-1) ?? ""));
+    await until(read, () => told.includes(last));
     expect(ids.filter((id) => !told.includes(id))).toEqual([]);
     service.kill("SIGKILL");
     await service.exited;
