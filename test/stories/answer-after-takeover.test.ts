@@ -1,6 +1,7 @@
 /**
  * Of two processes on one PostgreSQL one stands still while the SMSC answers it. The other declares it dead and takes its message
- * over. What the SMSC has answered counts all the same, once the first one goes on and reads it.
+ * over. What the SMSC has answered counts all the same, once the first one goes on and reads it. Each test waits until the process is
+ * declared dead, so they run side by side.
  */
 import { expect, test } from "bun:test";
 import { Client } from "pg";
@@ -62,7 +63,7 @@ async function answerAfterTakeover(world: AsyncDisposableStack, dial: SmscDial) 
   return { status, submits: smsc.submits.length };
 }
 
-test.each([
+test.concurrent.each([
   ["taken it", {}, { status: "sent", submits: 1 }],
   ["put it off", { throttle: 1 }, { status: "sent", submits: 2 }],
   ["refused it", { submitStatus: 0x0b }, { status: "failed", submits: 1 }],
