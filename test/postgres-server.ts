@@ -86,7 +86,7 @@ function quickPlace(): string {
 /** On Linux. In containers it is often too small. */
 const IN_MEMORY = "/dev/shm";
 
-/** Octets; all servers of a run have less than a quarter of it. */
+/** Octets; all servers of a run have less than a third of it. */
 const ROOM = 2 * 2 ** 30;
 
 function hasRoom(folder: string): boolean {
