@@ -30,6 +30,21 @@ test.each([
   expect(read(mail)).toMatchObject({ recipients: [{ action, code: status }] });
 });
 
+test.each(["base64", "quoted-printable"] as const)(
+  "a report whose fields are sent in %s is read as any other",
+  (encoding) => {
+    const plain = postfixDsn();
+    const [whole = "", head = "", fields = ""] =
+      /(Content-Type: message\/delivery-status\r\n)(\r\n[\s\S]*?)(?=\r\n--)/.exec(plain) ?? [];
+    const octets = Buffer.from(fields.trimStart()).toString(encoding === "base64" ? "base64" : "hex");
+    const body = encoding === "base64" ? octets : octets.replaceAll(/../g, (hex) => `=${hex}`);
+    const lines = `${head}Content-Transfer-Encoding: ${encoding}\r\n\r\n${body}`;
+    const { kind, ...rest } = read(plain.replace(whole, lines));
+    expect({ kind, ...rest }).toEqual(read(plain));
+    expect(kind).toBe("dsn");
+  },
+);
+
 test("a report says which server refused whom", () => {
   expect(read(postfixDsn())).toMatchObject({
     recipients: [{ recipient: "ann@example.net", server: "mx.example.net", stage: "recipient" }],
@@ -41,6 +56,7 @@ test.each([
   ["Not-Spam", "none"],
   ["Opt-Out", "unsubscribe"],
   ["something-new", "complaint"],
+  ["constructor", "complaint"],
 ])("a feedback report of the type %s is read as %s", (type, kind) => {
   const mail = feedbackReport().replace(/^Feedback-Type: .*$/m, `Feedback-Type: ${type}`);
   expect(read(mail)).toMatchObject({ kind: "feedback", feedback: { kind, word: type.toLowerCase() } });

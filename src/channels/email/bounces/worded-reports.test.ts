@@ -103,7 +103,8 @@ test("an international address is read in each form in which servers report it, 
   expect(verdict(raw)).toEqual([recipient, "hard_bounce", words]);
   const escaped = raw.replaceAll("utf-8; 用户", "utf-8; \\x{7528}\\x{6237}");
   expect(verdict(escaped)).toEqual([recipient, "hard_bounce", words]);
-  for (const none of ["\\x{00}", "\\x{D800}", "\\x{40}"])
+  expect(verdict(raw.replaceAll("用户@", "\\x{1F4E6}@"))[0]).toBe("📦@example.net");
+  for (const none of ["\\x{00}", "\\x{D800}", "\\x{DFFF}", "\\x{40}", "\\x{9F}", "\\x{110000}", "\\300\\200"])
     expect(verdict(raw.replaceAll("用户@", `${none}@`))[0]).toBe(`${none}@example.net`);
   const ofExim = internationalEximDsn({ recipient });
   expect(verdict(ofExim)).toEqual([recipient, "hard_bounce", "Unrouteable address"]);
@@ -132,7 +133,7 @@ test("words in another character set than UTF-8 spoil nothing of what is beside 
 test("Exim says why an alias has bounced below the address that it leads to", () => {
   const alias = eximDsn({ recipient: "all@example.net", reply: "unknown user" }).replace(
     "  all@example.net\r\n",
-    "  bob@example.net\r\n    (generated from all@example.net)\r\n",
+    "  bob@example.net\r\n    (generated from All@example.net)\r\n",
   );
   expect(receiptOf(alias)).toMatchObject({
     recipient: "all@example.net",
@@ -149,9 +150,9 @@ test("each recipient has a reason of its own, up to an empty line or a line that
     "    host mx.example.net:",
     "    550 no",
     "  <bob@example.net>: 552 full",
-    "",
+    "      ",
     "    unlike this",
-    "bob@example.net: said twice",
+    "Bob@example.net: said twice",
     "cy@example.net:",
   ].join("\r\n");
   expect([...reasonsInWords(words)]).toEqual([
