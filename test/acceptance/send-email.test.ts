@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { SANDBOX_QUEUES } from "../../src/core/records/routes.ts";
+import { claimJobs } from "./attempts.ts";
 import { email, isoIn, liveAccount } from "./builders.ts";
 import { onEveryStore } from "./running-api.ts";
 
@@ -146,6 +148,35 @@ onEveryStore((start) => {
     for (const schedule_at of [isoIn(api, -1), isoIn(api, 7 * 24 * HOUR_MS + 1000)]) {
       expect((await api.post(PATH, email({ schedule_at }))).json.details).toHaveProperty("schedule_at");
     }
+  });
+
+  test("an email is due at its schedule_at, dated as of then, and its window of 48 hours begins only then", async () => {
+    await using api = await start();
+    const dueAt = api.clock.now() + 6 * 24 * HOUR_MS;
+    const claimDue = async () => {
+      await api.store.queue.stage(api.clock.now(), 10);
+      return claimJobs(api, SANDBOX_QUEUES.email);
+    };
+    await api.post(PATH, email({ schedule_at: new Date(dueAt).toISOString() }));
+    await api.clock.advance(6 * 24 * HOUR_MS - 1);
+    expect(await claimDue()).toEqual([]);
+    await api.clock.advance(1);
+    expect(await claimDue()).toMatchObject([
+      { content: { scheduledAt: dueAt }, expiresAt: dueAt + 48 * HOUR_MS },
+    ]);
+  });
+
+  test("a mailbox that is named twice, in whatever spelling, gets one mail, at the address named first", async () => {
+    await using api = await start();
+    const to = [{ email: "Ann@example.org" }, { email: "bob@example.org" }];
+    const twice = [{ email: "ann@EXAMPLE.org" }, { email: "cid@example.org" }];
+    expect((await api.post(PATH, email({ to, cc: twice }))).status).toBe(202);
+    const [job] = await claimJobs(api, SANDBOX_QUEUES.email);
+    expect(job?.progress.parts.map(({ address }) => address)).toEqual([
+      "Ann@example.org",
+      "bob@example.org",
+      "cid@example.org",
+    ]);
   });
 
   test("tags: 10 are accepted and 11 refused; metadata is any object", async () => {

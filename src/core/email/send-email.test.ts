@@ -94,6 +94,7 @@ describe("required fields", () => {
     expect(readOf({ body_text: "", body_html: "<p>" })).not.toHaveProperty("bodyText");
     expect(readOf({ body_html: "" })).not.toHaveProperty("bodyHtml");
     expect(errorsOf({ body_text: 7 })).toEqual({ body_text: "must be a string" });
+    expect(errorsOf({ body_text: undefined, body_html: 7 })).toEqual({ body_html: "must be a string" });
   });
 });
 
