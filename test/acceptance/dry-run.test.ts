@@ -218,12 +218,28 @@ onEveryStore((start) => {
     });
   });
 
+  test("how long a promotional message would wait is counted from its time, which may be at night", async () => {
+    await using api = await start();
+    const { dryRun, templateId } = await openLive(api);
+    await rewriteRecord(api, "smsTemplates", { id: templateId, category: "promotional" });
+    await api.clock.advance(2_000);
+    // Half past five in the afternoon in India, and half past ten.
+    expect((await dryRun()).json).not.toHaveProperty("deferred_until");
+    const { json } = await dryRun({ schedule_at: isoIn(api, 5 * 3_600_000), expire_after_seconds: 60 });
+    expect(json).toMatchObject({
+      status: "scheduled",
+      deferred_until: "2026-01-16T04:30:00.000Z",
+      expires_at: isoIn(api, 5 * 3_600_000 + 60_000),
+    });
+  });
+
   test("a sandbox judges as little as it does of real requests", async () => {
     await using api = await start();
     const { status, json } = await api.post(PATH, sms({ dry_run: true, schedule_at: isoIn(api, 60_000) }));
     expect([status, json.would_send, json.status]).toEqual([200, true, "scheduled"]);
     expect(json.route.connectors).toMatchObject([{ connector_id: "sandbox:sms" }]);
     expect(json).not.toHaveProperty("segments");
+    expect(json.template_id).toBe(sms().template_id);
     expect(await stored(api)).toBe(0);
   });
 

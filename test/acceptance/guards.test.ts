@@ -241,6 +241,23 @@ onEveryStore((start) => {
     expect((await send(api, [A, A], { dry_run: true })).json.would_send).toBe(false);
   });
 
+  test("a dry run counts against the limits what a request would send: its segments, and a repeat only if it is sent", async () => {
+    await using api = await start();
+    const { accountId } = api.caller;
+    const { id } = await api.add("smsTemplates", { accountId, name: "long", body: "x".repeat(161) });
+    await set(api, "daily_segment_limit", "3");
+    const wouldSend = async (to: string[]) =>
+      (await send(api, to, { template_id: id, dry_run: true })).json.would_send;
+    expect([await wouldSend([A]), await wouldSend([A, B]), await wouldSend([A, A])]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    await set(api, "batch_duplicates", "once");
+    await api.clock.advance(1_000);
+    expect(await wouldSend([A, A])).toBe(true);
+  });
+
   test("a dry run says what the limits would make of a request, in the same words, and counts nothing", async () => {
     await using api = await start();
     const limits = ({
