@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import { createHeldClock } from "../../../test/fakes/held-clock.ts";
+import { LARGE_BODY } from "../../core/email/large-body.ts";
 import { DEFAULT_LIMITS } from "../app-deps.ts";
 import { createBodyReader } from "./read-body.ts";
+import { readJson } from "./read-json.ts";
 
 const MAX_BYTES = 1024;
 const RULE = { maxBytes: MAX_BYTES };
@@ -12,6 +14,12 @@ function chunked(octets: number): Request {
   const text = `{}${" ".repeat(octets - 2)}`;
   const body = new Blob([text.slice(0, 10), text.slice(10)]).stream();
   return new Request("http://localhost/", { method: "POST", body });
+}
+
+/** One whose length is told before. */
+function declared(octets: number): Request {
+  const headers = { "Content-Length": String(octets) };
+  return new Request("http://localhost/", { method: "POST", headers, body: `{}${" ".repeat(octets - 2)}` });
 }
 
 test("small bodies that have been read take up no room", async () => {
@@ -26,11 +34,14 @@ test("small bodies that have been read take up no room", async () => {
   expect(many.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
 });
 
-test("a large body takes up room until its request has been answered", async () => {
+test.each([
+  ["of unknown length", chunked],
+  ["whose length is told before", declared],
+])("a large body %s takes up room until its request has been answered", async (_, bodyOf) => {
   const size = 20 * 1024;
   const limits = { ...DEFAULT_LIMITS, maxBodyBytesInFlight: 48 * 1024 };
   const { read, release } = createBodyReader(createHeldClock(), limits);
-  const readOne = async () => read(chunked(size), { maxBytes: size }, CLIENT);
+  const readOne = async () => read(bodyOf(size), { maxBytes: size }, CLIENT);
   const held = await readOne();
   expect(await readOne().catch((error) => error)).toMatchObject({ status: 503 });
   release(held);
@@ -42,4 +53,18 @@ test("a body of unknown length may be as long as the limit, and not an octet lon
   expect((await read(chunked(MAX_BYTES), RULE, CLIENT)).text).toHaveLength(MAX_BYTES);
   const refusal = await read(chunked(MAX_BYTES + 1), RULE, CLIENT).catch((error) => error);
   expect(refusal).toMatchObject({ status: 413 });
+});
+
+test("a large JSON body is parsed where no other has to wait for it, and is refused too if it is not UTF-8", async () => {
+  const { read } = createBodyReader(createHeldClock(), DEFAULT_LIMITS, async (octets) => readJson(octets));
+  const rule = { maxBytes: LARGE_BODY };
+  const parsedOf = async (octets: number, isRaw = false) =>
+    (await read(chunked(octets), { ...rule, isRaw }, CLIENT)).parsed;
+  expect(await parsedOf(LARGE_BODY)).toBeDefined();
+  expect(await parsedOf(LARGE_BODY - 1)).toBeUndefined();
+  expect(await parsedOf(LARGE_BODY, true)).toBeUndefined();
+  const body = new Uint8Array(LARGE_BODY).fill(0xff);
+  const other = new Request("http://localhost/", { method: "POST", body });
+  const refusal = await read(other, rule, CLIENT).catch((error) => error);
+  expect(refusal).toMatchObject({ status: 400, more: { details: { body: "must be UTF-8" } } });
 });
