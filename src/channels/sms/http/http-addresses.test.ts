@@ -46,7 +46,7 @@ function openClient(port: number, ...addresses: readonly string[]) {
       ),
   });
   const url = new URL(`http://gateway.example:${port}`);
-  const ask = () => client.exchange({ method: "POST", url, headers: {}, body: "{}" }, never);
+  const ask = (signal = never) => client.exchange({ method: "POST", url, headers: {}, body: "{}" }, signal);
   return { clock, ask, close: client.close };
 }
 
@@ -67,6 +67,33 @@ test("an address that refuses is passed over, at whatever turn", async () => {
   const gateway = await startAtTwoAddresses();
   const { ask, close } = openClient(gateway.port, "127.0.0.8", "127.0.0.3");
   for (let n = 0; n < 3; n++) expect((await ask()).kind).toBe("answered");
+  close();
+  await gateway.stop();
+});
+
+test("an address that hangs up on a first request is left for the next", async () => {
+  const gateway = await startAtTwoAddresses();
+  const hangingUp = await startRawPeer((socket) => socket.once("data", () => socket.destroy()), {
+    host: "127.0.0.5",
+    port: gateway.port,
+  });
+  const { ask, close } = openClient(gateway.port, "127.0.0.5", "127.0.0.3");
+  expect([(await ask()).kind, (await ask()).kind]).toEqual(["lost", "answered"]);
+  close();
+  await hangingUp.stop();
+  await gateway.stop();
+});
+
+test("that a request was called off is no reason to leave its address", async () => {
+  const gateway = await startAtTwoAddresses();
+  const { ask, close } = openClient(gateway.port, "127.0.0.2", "127.0.0.3");
+  const calledOff = new AbortController();
+  const first = ask(calledOff.signal);
+  await gateway.whenAsked(1);
+  calledOff.abort();
+  expect((await first).kind).toBe("lost");
+  const again = gateway.whenAsked(2).then(() => "asked again");
+  expect(await Promise.race([again, ask().then(({ kind }) => kind)])).toBe("asked again");
   close();
   await gateway.stop();
 });

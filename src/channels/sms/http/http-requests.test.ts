@@ -110,6 +110,16 @@ test("a gateway is shown who we are where its description says", async () => {
   ]);
 });
 
+test("a request has the method that its description says, and is a POST if it says none", async () => {
+  const methodOf = async (send: Record<string, unknown>) => {
+    const request = await requested(outgoingSms(), { send });
+    return typeof request === "object" ? request.method : request;
+  };
+  expect(await methodOf({ json: {} })).toBe("POST");
+  expect(await methodOf({ method: "PUT", json: {} })).toBe("PUT");
+  expect(await methodOf({ method: "GET", query: { to: "{{to}}" } })).toBe("GET");
+});
+
 test("a body has the type that its description says, and is there with nothing in it", async () => {
   const headers = { "Content-Type": "application/vnd.sms+json" };
   const request = await requested(outgoingSms(), { send: { json: { a: "{{variables.9}}" }, headers } });
