@@ -16,8 +16,9 @@ const verify = (headers: Record<string, string>, options: { secret: string; body
     { secret: options.secret, nowS: options.nowS ?? NOW_S },
   );
 
-test("the published example is signed as published", () => {
-  expect(sign(event, [OLD])).toBe("v1,XraqDknNrlkqYJqvxaJRzP6OnlfvwiZk/JV8Gr8/g7Y=");
+test("the published example is signed as published, with or without the prefix of its secret", () => {
+  for (const secret of [OLD, OLD.replace("whsec_", "")])
+    expect(sign(event, [secret])).toBe("v1,XraqDknNrlkqYJqvxaJRzP6OnlfvwiZk/JV8Gr8/g7Y=");
 });
 
 test("during a rotation receivers with the old and with the new secret both accept it", () => {
