@@ -6,7 +6,7 @@ export type EmailAddress = string & { readonly __brand: "EmailAddress" };
  * comment, group, whitespace, address literal or obsolete form. The local part is a dot-atom, or quoted without line ends,
  * `"`, `\`, `<`, `>` and `@` inside the quotes; both may hold UTF-8 (RFC 6531). The domain has at least two labels, in ASCII
  * (`xn--…` included) or UTF-8. The address is returned as written, without needless quotes; the domain is converted to A-labels
- * when mail is sent. The limits are 64 octets for the local part, 255 for the domain and 254 in all.
+ * when mail is sent. The limits are 64 octets for the local part and 254 in all.
  */
 export function parseEmailAddress(text: string): EmailAddress | undefined {
   if (text.length > MAX_ADDRESS || !SHAPE.test(text)) return undefined;
@@ -28,7 +28,6 @@ export function domainOf(address: string): string {
 }
 
 const MAX_LOCAL = 64;
-const MAX_DOMAIN = 255;
 /** A path has at most 256 octets, angle brackets included (RFC 5321 §4.5.3.1.3, erratum 1690). */
 const MAX_ADDRESS = 254;
 
@@ -56,9 +55,7 @@ function fitsUtf8(local: string, domain: string): boolean {
   if (!whole.isWellFormed() || STRANGE.test(whole.replaceAll(" ", ""))) return false;
   if (countPunctuation(whole.normalize("NFKC")) !== countPunctuation(whole)) return false;
   const [localOctets, domainOctets] = [octets(local), octets(domain)];
-  return (
-    localOctets <= MAX_LOCAL && domainOctets <= MAX_DOMAIN && localOctets + 1 + domainOctets <= MAX_ADDRESS
-  );
+  return localOctets <= MAX_LOCAL && localOctets + 1 + domainOctets <= MAX_ADDRESS;
 }
 
 function countPunctuation(text: string): number {
