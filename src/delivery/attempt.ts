@@ -69,7 +69,7 @@ export function createAttempt(given: AttemptDeps): Attempt {
   return async (job, lease) => {
     const handover: Handover = { ...lease, isDone: false };
     try {
-      const settled = judgeBefore(deps, job, lease.outlet);
+      const settled = judgeBefore(deps, job, lease.outlets);
       if (settled) return await settled;
       const moved = lease.isOwnQueue ? await letGo(deps, job, lease) : undefined;
       return moved ?? (await chooseAndSend(deps, job, handover));

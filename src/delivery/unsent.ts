@@ -30,18 +30,18 @@ const SHORTEST_WINDOW_MS: Readonly<Record<ChannelName, number>> = { sms: 1_000, 
 
 type UnsentDeps = Pick<AttemptDeps, "clock" | "log" | "observe" | "prepare">;
 
-/** The settlement of a job that must not be sent over any connector, or not now; `undefined`: it may be sent. */
+/** The settlement of a job that must not be sent over any connector, or not now; `undefined`: it may be sent. `outlets`: of its route. */
 export function judgeBefore(
   deps: UnsentDeps,
   job: ClaimedJob,
-  outlet: Outlet,
+  outlets: readonly Outlet[],
 ): Settlement | Promise<Settlement> | undefined {
   const now = deps.clock.now();
   if (isSettled(job.progress)) return judgeSettled(job, now);
   if (job.expiresAt - now < SHORTEST_WINDOW_MS[job.progress.channel]) return judgeExpired(job, now);
   if (job.wasInterrupted) deps.observe.unconfirmed(job.progress.channel);
   const isNotSentAgain = holdsUnconfirmed(job) || isInterruptedTooOften(job) || job.isOptedOut;
-  if (job.wasInterrupted && isNotSentAgain) return hold(deps, job, outlet);
+  if (job.wasInterrupted && isNotSentAgain) return hold(deps, job, outlets);
   if (job.isOptedOut) return judgeImpossible(deps, job, OPTED_OUT);
   const opensAt = earliestSendAt(job, job.recipient, now);
   return opensAt > now ? judgeOutOfHours(job, { now, opensAt }) : undefined;
@@ -51,7 +51,7 @@ export function judgeBefore(
  * Holds a message. Each of its parts waits for its own receipt, so if no attempt has counted them yet, they are counted here; but
  * not if that may be what ends the process: then holding was interrupted as well.
  */
-async function hold(deps: UnsentDeps, job: ClaimedJob, { channel }: Outlet): Promise<Settlement> {
+async function hold(deps: UnsentDeps, job: ClaimedJob, outlets: readonly Outlet[]): Promise<Settlement> {
   const { messageId: message_id, interruptions } = job;
   if (isInterruptedTooOften(job))
     deps.log.warn(
@@ -59,20 +59,26 @@ async function hold(deps: UnsentDeps, job: ClaimedJob, { channel }: Outlet): Pro
       "a message is held: too many attempts at it were interrupted",
     );
   const isCounted = job.progress.parts.length > 0 || interruptions > MAX_INTERRUPTIONS;
-  const parts = isCounted ? undefined : await countParts(deps, job, channel);
+  const parts = isCounted ? undefined : await countParts(deps, job, outlets);
   return judgeHeld(job, deps.clock.now(), parts);
 }
 
-/** How many parts the channel would make of the message; `undefined` if it cannot say. */
+/**
+ * The most parts that a connector of its route makes of the message; `undefined` if none can say. Which of them the attempt was over is
+ * not known, and a part that was not counted would have no receipt of its own: the message would seem to be delivered before it is.
+ */
 async function countParts(
   deps: UnsentDeps,
   job: ClaimedJob,
-  channel: Outlet["channel"],
+  outlets: readonly Outlet[],
 ): Promise<number | undefined> {
-  if (!channel.partsOf) return undefined;
+  const counting = outlets.flatMap(({ channel }) => (channel.partsOf ? [channel] : []));
+  if (counting.length === 0) return undefined;
   const outgoing = await deps.prepare(job);
   if (outgoing.kind !== "ready" || outgoing.message.channel !== "sms") return undefined;
-  return channel.partsOf(outgoing.message);
+  const { message } = outgoing;
+  const counts = counting.flatMap((channel) => channel.partsOf?.(message) ?? []);
+  return counts.length > 0 ? Math.max(...counts) : undefined;
 }
 
 /** Settles an email all of whose remaining recipients are suppressed. */
