@@ -110,6 +110,8 @@ export interface OutgoingSms extends Outgoing {
   readonly from?: string;
   /** The rendered text; absent if the provider (or the simulator) works from the template ids. */
   readonly text?: string;
+  /** The text by the other value of `sms_transliterate`: segments that were sent may be of it. Absent: none were, or it is the same. */
+  readonly otherText?: string;
   readonly content: SmsContent;
 }
 

@@ -3,6 +3,7 @@ import { domainOf } from "../../core/email/email-address.ts";
 import type { MessageError } from "../../core/messages/message.ts";
 import { present } from "../../core/present.ts";
 import { type ClaimedJob, hasOpenPart, holdsUnconfirmed } from "../../core/queue/claimed-job.ts";
+import { readSetting, type StoredSettings } from "../../core/records/settings.ts";
 import { sentFrom } from "../../core/sms/sent-from.ts";
 import { renderSms } from "../../core/sms/sms-text.ts";
 import type { Skipped } from "./skip-suppressed.ts";
@@ -80,7 +81,9 @@ function partsToSend(job: ClaimedJob): readonly number[] | undefined {
 function withText(message: OutgoingSms, { settings }: ClaimedJob): Prepared {
   const { text, variables } = message.content;
   if (text === undefined) return { kind: "ready", message };
-  const rendered = renderSms(text, { ...present({ variables }), settings, to: [message.to] });
+  const by = (given: StoredSettings) =>
+    renderSms(text, { ...present({ variables }), settings: given, to: [message.to] });
+  const rendered = by(settings);
   if ("missing" in rendered) {
     const error = {
       code: "template",
@@ -88,5 +91,13 @@ function withText(message: OutgoingSms, { settings }: ClaimedJob): Prepared {
     };
     return { kind: "impossible", error };
   }
-  return { kind: "ready", message: { ...message, text: rendered.text } };
+  const isRest = message.only !== undefined && message.only.length < message.parts.length;
+  const other = isRest ? by(transliteratedOtherwise(settings)) : rendered;
+  const otherText = "text" in other && other.text !== rendered.text ? other.text : undefined;
+  return { kind: "ready", message: { ...message, text: rendered.text, ...present({ otherText }) } };
+}
+
+/** What the settings may have been when the segments that were sent were made. */
+function transliteratedOtherwise(settings: StoredSettings): StoredSettings {
+  return { ...settings, sms_transliterate: readSetting(settings, "sms_transliterate") ? "false" : "true" };
 }

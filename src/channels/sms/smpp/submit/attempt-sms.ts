@@ -7,8 +7,9 @@ import { firstProviderId } from "../../first-provider-id.ts";
 import { isAskAgain } from "../rate/sender-pace.ts";
 import type { BegunMessage } from "./begun-messages.ts";
 import { joinedBefore, styleOf } from "./joining.ts";
+import { planRest } from "./plan-rest.ts";
 import { type SenderTurn, takeSenderTurn } from "./sender-turn.ts";
-import { planSubmit, type SubmitPlan } from "./submit-plan.ts";
+import type { SubmitPlan } from "./submit-plan.ts";
 import { type SubmitResult, waitsForSender } from "./submit-result.ts";
 import { submitSegments } from "./submit-segments.ts";
 import type { Submitter } from "./submitter.ts";
@@ -38,7 +39,8 @@ export async function attemptSms(
   if (message.channel !== "sms")
     return rejectAll(message, "smpp.not_an_sms", "this connector sends SMS only");
   const begunAs = isRest(message) ? submitter.begunMessages.of(message.messageId) : undefined;
-  const plan = planSubmit(message, begunAs?.config ?? submitter.settings.config());
+  const now = submitter.settings.config();
+  const plan = planRest(message, { by: begunAs?.config ?? now, now });
   if ("error" in plan) return rejectAll(message, plan.error.code, plan.error.message);
   const wasBegun = !message.parts.every(isOpen);
   const changed = wasBegun ? whatChanged(message, plan) : undefined;

@@ -47,6 +47,13 @@ export function asBegun(message: OutgoingSms, config: SmppConfig): SmppConfig {
   };
 }
 
+/** The data_coding of the segments that were sent; `undefined`: none were, or it was not kept. */
+export function codingBegun(message: OutgoingSms): number | undefined {
+  const [before] = joinedBefore(message);
+  const coding = before === undefined ? undefined : JOINING.exec(before)?.groups?.coding;
+  return coding === undefined ? undefined : Number(coding);
+}
+
 /** How the segments are put together, without the rest of the words. */
 export function styleOf(joinedBy: string): string {
   return joinedBy.split(" ", 1)[0] ?? "";
