@@ -155,7 +155,7 @@ export async function startFleet(
 }
 
 function isError(line: string): boolean {
-  return /"level":[56]0/.test(line);
+  return /"level":"(error|fatal)"/.test(line);
 }
 
 async function stop({ process }: Running): Promise<number | null> {
