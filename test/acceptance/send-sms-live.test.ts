@@ -169,4 +169,17 @@ onEveryStore((start) => {
     const body = sms({ template_id: templateId, variables: { "1": "x".repeat(41), "2": "5" } });
     expect((await api.post("/v1/sms/messages", body, { key })).json.details).toHaveProperty(["variables.1"]);
   });
+
+  test("a message has its turn beside a batch that was accepted before it", async () => {
+    await using api = await start();
+    const { key, templateId, routeId } = await liveAccount(api);
+    const [single, ...batch] = [0, 1, 2, 3].map((last) => `+91987654321${last}`);
+    for (const to of [batch, single]) {
+      const body = sms({ to, template_id: templateId, variables: { "1": "4821", "2": 5 } });
+      expect((await api.post("/v1/sms/messages", body, { key })).status).toBe(202);
+    }
+    const line = { queue: routeId, limit: 2, now: api.clock.now(), leaseMs: 60_000 };
+    const claimed = await api.store.queue.claim(line);
+    expect(claimed.map(({ recipient }) => recipient).toSorted()).toEqual([single!, batch[0]!]);
+  });
 });
