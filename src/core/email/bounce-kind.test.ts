@@ -41,6 +41,12 @@ const BY_WORDS: readonly Row[] = [
   ],
   ["5.5.0", "hard", { text: "550 Requested action not taken: mailbox unavailable (S2017062302)." }],
   ["5.4.5", "message", { text: "550 Daily user sending limit exceeded" }],
+  ["5.2.2", "soft", { text: "552 mailbox full: too many messages" }],
+  [
+    "5.7.1",
+    "message",
+    { text: "Domain a.example does not accept mail (nullMX)", recipient: "ann@a.example" },
+  ],
 ];
 
 /** Put off until the end: the words tell of whom it was said. */
