@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { sms } from "../acceptance/builders.ts";
 import { onEveryStore, type RunningApi } from "../acceptance/running-api.ts";
+import { untilAnswered } from "../acceptance/until-answered.ts";
 import { dial, type Wire } from "../fakes/raw-client.ts";
 import { until } from "../until.ts";
 
@@ -21,8 +22,7 @@ function head(api: RunningApi, lines: readonly string[] = []): string {
 
 /** Nobody waits any longer for the rest of a body that is refused. */
 async function giveUpTheRest(api: RunningApi) {
-  await until(api.clock.pending);
-  for (let n = 0; n < 2; n++) await api.clock.advance(5_000);
+  await untilAnswered(api, api.observed.length + 1);
 }
 
 /** The service still takes a good request, and nothing but it is in the queue. */

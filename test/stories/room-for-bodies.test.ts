@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { readJson } from "../../src/api/body/read-json.ts";
 import { email, sms } from "../acceptance/builders.ts";
 import { type Caller, onEveryStore, type RunningApi } from "../acceptance/running-api.ts";
+import { untilAnswered } from "../acceptance/until-answered.ts";
 import { dial, type Wire } from "../fakes/raw-client.ts";
 import { until } from "../until.ts";
 
@@ -32,21 +33,6 @@ async function begin(
   return wire;
 }
 
-/** Lets time pass until so many have their answer: a body that is refused is waited for a few seconds. */
-async function answered(api: RunningApi, count: number): Promise<void> {
-  const look = async () => {
-    if (api.observed.length < count) await api.clock.advance(STEP_MS);
-    return api.observed.length >= count;
-  };
-  await until(look, Boolean, { pauseMs: PAUSE_MS });
-}
-
-/** So short that no body that is read is given up meanwhile, which it is after half a minute: */
-const STEP_MS = 100;
-
-/** three seconds of real time, of which the refusals take a sixth. */
-const PAUSE_MS = 10;
-
 const closeAll = (wires: readonly Wire[]) => {
   for (const { socket } of wires) socket.destroy();
 };
@@ -60,7 +46,7 @@ onEveryStore((start) => {
     const gone = new Promise((resolve) => slow.socket.once("close", resolve));
     slow.socket.destroy();
     await gone;
-    await answered(api, 2);
+    await untilAnswered(api, 2);
     expect((await api.post(PATH, sms())).status).toBe(202);
   });
 
@@ -76,7 +62,7 @@ onEveryStore((start) => {
           begin(api, strangersHead(addressOf(n), "Content-Length: 26214")),
         ),
       );
-      await answered(api, 4);
+      await untilAnswered(api, 4);
       expect(api.observed.every(({ status }) => status === 503)).toBeTrue();
       expect((await api.post(PATH, sms())).status).toBe(202);
       const headers = { "X-Forwarded-For": "203.0.113.9" };
@@ -96,7 +82,7 @@ onEveryStore((start) => {
         begin(api, strangersHead(`198.51.100.${n}`, "Content-Length: 10")),
       ),
     );
-    await answered(api, 2);
+    await untilAnswered(api, 2);
     expect((await api.post(PATH, sms())).status).toBe(202);
     closeAll(wires);
   });
@@ -110,7 +96,7 @@ onEveryStore((start) => {
       await using api = await start({ limits });
       const lines = [`Authorization: Bearer ${api.caller.key}`, `Content-Length: ${octets}`];
       const wires = await Promise.all(Array.from({ length: 39 }, () => begin(api, { path, lines })));
-      await answered(api, 9);
+      await untilAnswered(api, 9);
       expect(api.observed.every(({ status }) => status === 503)).toBeTrue();
       const other = await api.newAccount("sandbox");
       expect((await api.post(PATH, sms(), { key: other.key })).status).toBe(202);
@@ -132,7 +118,7 @@ onEveryStore((start) => {
     const large = Array.from({ length: 12 }, () =>
       begin(api, { ...callersHead(api.caller, chunked), body: filling }),
     );
-    await answered(api, 32 + 6);
+    await untilAnswered(api, 32 + 6);
     expect(api.observed.slice(32).every(({ status }) => status === 503)).toBeTrue();
     closeAll([...wires, ...(await Promise.all(large))]);
   });
