@@ -83,8 +83,8 @@ onBothStores(() => {
     const tries = await failedTries(service);
     for (const deliveries of byHost.values()) {
       const told = deliveries.map(({ problem, body }) => problem ?? JSON.parse(body).data.sequence);
-      // One that was taken, but too late, comes again.
-      expect(tries.length === 0 ? told : [...new Set(told)]).toEqual([1, 2]);
+      // One that was taken, but too late, comes again, and one that has failed twice lets the later one pass.
+      expect(tries.length === 0 ? told : [...new Set(told)].sort()).toEqual([1, 2]);
     }
     expect(tries.filter((code) => code === "dns").length).toBeLessThan(FEW);
     await receiver.close();
