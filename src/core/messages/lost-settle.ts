@@ -17,8 +17,9 @@ import { append, type Step } from "./step.ts";
  * but the segments of an SMS are counted, so that receipts find them.
  */
 export function noteLostSettle(before: Progress, attempt: EndedAttempt): Step {
-  const counted = attempt.outcomes.slice(before.parts.length).map((): Part => ({ status: "pending" }));
-  const known = before.parts.map((part, index) => withLostCopy(before.channel, part, { attempt, index }));
+  const made = partsMade(before, attempt);
+  const counted = attempt.outcomes.slice(made.length).map((): Part => ({ status: "pending" }));
+  const known = made.map((part, index) => withLostCopy(before.channel, part, { attempt, index }));
   const progress = { ...before, parts: [...known, ...counted] };
   const detail = { ...attemptDetail(before, attempt), provider_message_ids: idsOf(attempt) };
   const taken = attempt.outcomes.map((outcome, index) =>
@@ -27,6 +28,24 @@ export function noteLostSettle(before: Progress, attempt: EndedAttempt): Step {
   return taken.some((outcome) => outcome !== undefined)
     ? markTaken(progress, { ...attempt, detail, outcomes: taken })
     : append(progress, { at: attempt.at, kind: "lost_settle", status: before.status, detail });
+}
+
+/**
+ * The parts of the message without those that are only in doubt because of this attempt, and that it has not made: while nobody knew which
+ * connector it was over, they were counted by the one that makes the most.
+ */
+function partsMade(
+  { channel, parts }: Progress,
+  { connectorId, claim, outcomes }: EndedAttempt,
+): readonly Part[] {
+  if (channel !== "sms" || connectorId === undefined || claim === undefined || outcomes.length === 0)
+    return parts;
+  const isSurplus = (part: Part, index: number) =>
+    index >= outcomes.length &&
+    part.status === "unconfirmed" &&
+    part.connectorId === undefined &&
+    part.claim === claim;
+  return parts.filter((part, index) => !isSurplus(part, index));
 }
 
 /** The attempt has sent nothing, since it ended before anything was handed over. */

@@ -176,7 +176,7 @@ export function lostSettleContract(open: OpenStore): void {
         const unsent = { at: clock.now, countsAsAttempt: false, keepsContent: false };
         const outcomes = [doubt, doubt];
         await store.queue.settle([{ ...unsent, jobId, claim, messageId, outcomes, next }]);
-        await settle(slow, { outcomes: [outcome] });
+        await settle(slow, { outcomes: [outcome, undefined] });
         expect(await refuse()).toBe(true);
         expect(await status(id)).toBe(then);
       }
@@ -186,6 +186,37 @@ export function lostSettleContract(open: OpenStore): void {
         { status: "pending" },
         { status: "unconfirmed", claim: 1 },
       ]);
+    }),
+  );
+
+  test(
+    "what was counted as more segments while it was held than the attempt turns out to have made is delivered, or tried again, as that many",
+    inWorld(open, async (world) => {
+      await world.store.records.setSettings(world.account.id, { on_unconfirmed: "hold" });
+      const inDoubt = async () => {
+        const { id, slow, job } = await takenOver(world);
+        const doubt = { ...unconfirmed(), leftUnder: slow.claim };
+        const { jobId, claim } = job;
+        const unsent = { at: world.clock.now, countsAsAttempt: false, keepsContent: false };
+        const next = { kind: "held", dueAt: world.clock.now + HOUR } as const;
+        const outcomes = [doubt, doubt];
+        await world.store.queue.settle([{ ...unsent, jobId, claim, messageId: id, outcomes, next }]);
+        return { id, slow };
+      };
+      const taken = await inDoubt();
+      await world.settle(taken.slow, { outcomes: [sent("a-0")] });
+      expect(await world.status(taken.id)).toBe("sent");
+      await world.receive("a-0");
+      expect(await world.status(taken.id)).toBe("delivered");
+
+      const busy = await inDoubt();
+      const outcome = { kind: "deferred", error: { code: "http.429", message: "busy" } } as const;
+      await world.settle(busy.slow, { outcomes: [outcome] });
+      const { claim } = busy.slow;
+      const refusal = { messageId: busy.id, connectorId: CONNECTOR, part: 0, claim, outcome };
+      await world.store.receipts.recordLateRefusal(refusal, world.clock.now);
+      const [again] = await laterJobs(world);
+      expect(again?.progress.parts).toMatchObject([{ status: "pending" }]);
     }),
   );
 }
