@@ -1,4 +1,4 @@
-/** More mail for one domain than may be under way there: it goes as soon as there is a place, and mail to other domains at once. */
+/** More mail for one domain than may be under way there, or than its host takes: it goes as soon as there is a place, others' at once. */
 import { afterEach, expect, test } from "bun:test";
 import { onBothStores } from "../both-stores.ts";
 import { type RawSmtp, startRawSmtp } from "../fakes/fake-smtp.ts";
@@ -49,5 +49,29 @@ onBothStores(() => {
     for (const message of [first, elsewhere, ...queued]) expect(await mx.end(message)).toBe("delivered");
     expect(taken()).toBe(7);
     expect(most).toBe(1);
+  });
+
+  test("mail for a host that takes fewer connections than are allowed goes over these, one after the other, and waits for no more", async () => {
+    const open = new Set<number>();
+    const refused = Promise.withResolvers<void>();
+    server = await startRawSmtp(async (verb, _, connection) => {
+      if (verb === "QUIT") open.delete(connection);
+      if (verb === "DOT") await refused.promise;
+      if (verb !== "GREETING") return undefined;
+      if (open.size < 2) return void open.add(connection);
+      refused.resolve();
+      return { lastWords: "421 4.3.2 too many connections" };
+    });
+    mx = await startLiveMx(server.port);
+    const names = Array.from({ length: 8 }, (_, n) => `ann${n}`);
+    const queued = await Promise.all(names.map((name) => mx.send(name)));
+    const taken = () => server.lines.filter((line) => line.startsWith("RCPT")).length;
+    await refused.promise;
+    // The host is asked for more connections after fifteen seconds, and a message waits in line for ten.
+    await mx.postrider.passUntil(() => taken() === 8, 5_000);
+    for (const message of queued) expect(await mx.end(message)).toBe("delivered");
+    expect(taken()).toBe(8);
+    // Three more were asked for at most, before the first was refused.
+    expect(server.connections()).toBeWithin(3, 6);
   });
 });

@@ -14,10 +14,10 @@ import {
   nothingHandedOver,
 } from "../smtp/hand-over.ts";
 import type { Envelope } from "../smtp/smtp-transaction.ts";
-import type { DestinationLimits, Full } from "./destination-limits.ts";
+import type { Booking, DestinationLimits } from "./destination-limits.ts";
 import { findMailHosts, type MailHost } from "./find-mail-hosts.ts";
 import { addressesOf, type HostAddress } from "./host-address.ts";
-import type { HostSessions } from "./host-sessions.ts";
+import { type HostSessions, TOO_MANY } from "./host-sessions.ts";
 import type { MtaSts } from "./mta-sts.ts";
 import { allowsHost } from "./mta-sts-policy.ts";
 import type { MxSettings } from "./mx-config.ts";
@@ -129,7 +129,8 @@ async function tryTargets(
       break;
     waiting = waiting.slice(1);
     const leavesSilent = waiting.some(({ name }) => name !== target.name);
-    const handed = await offer(parts, target, { ...handover, envelopes: left, leavesSilent });
+    const hasOthers = waiting.length > 0;
+    const handed = await offer(parts, target, { ...handover, envelopes: left, leavesSilent, hasOthers });
     for (const [address, outcome] of handed.outcomes) outcomes.set(address, asDelivered(outcome));
     if (handed.outcomes.size > 0 || handed.wasBrokenOff) asked.push({ host: target.name, handed });
     if (handed.fault) faults.push({ ...handed.fault, host: target.name });
@@ -172,20 +173,28 @@ interface Asked {
  * Offers the envelopes to one host, unless as many mails as allowed are on their way there. Counted by its name and by its address: a
  * name may have many addresses, and on shared servers every customer's domain has a name of its own for the same address.
  */
-async function offer(parts: MxParts, target: HostAddress, handover: Delivery): Promise<Offered> {
-  const entry = await parts.hostLimits.enter([target.name, target.address], handover.signal);
+async function offer(parts: MxParts, target: HostAddress, handover: Offer): Promise<Offered> {
+  const { signal, hasOthers } = handover;
+  const entry = await parts.hostLimits.enter([target.name, target.address], signal, hasOthers);
   if (entry.kind === "full") {
     const fault = toBusy(entry, handover);
     return { ...nothingHandedOver(handover, fault), fault };
   }
-  return handOver(parts.sessions.connectionsTo(target), handover).finally(entry.leave);
+  const handed = await handOver(parts.sessions.connectionsTo(target), handover).finally(entry.leave);
+  if (handed.fault !== TOO_MANY) return handed;
+  return { ...handed, fault: { ...TOO_MANY, book: () => entry.book(handover.remainingMs) } };
+}
+
+interface Offer extends Delivery {
+  /** Whether the domain has other hosts, or the host other addresses, that have not been tried. */
+  readonly hasOthers: boolean;
 }
 
 interface Offered extends HandedOver {
   readonly fault?: FaultAtHost;
 }
 
-function toBusy({ book }: Full, { remainingMs }: Delivery): FaultAtHost {
+function toBusy({ book }: Booking, { remainingMs }: Delivery): FaultAtHost {
   return busy(() => book(remainingMs));
 }
 

@@ -183,3 +183,35 @@ test("what two were in line for at the same time, at a destination each, they st
   await Promise.all(entering);
   expect(started).toEqual([free, free + 1_000]);
 });
+
+test("where a destination takes fewer, only so many are inside, and those in line go in when it takes more again", async () => {
+  let most = 5;
+  const limits = createDestinationLimits(createHeldClock(), { atATime: 5 }, () => most);
+  const inside = await Promise.all(Array.from({ length: 3 }, () => limits.enter(["a"], NEVER)));
+  const leave = () => {
+    const entry = inside.pop();
+    if (entry?.kind === "in") entry.leave();
+  };
+  most = 2;
+  const waiting = Array.from({ length: 3 }, () => limits.enter(["a"], NEVER));
+  leave();
+  expect(await Promise.race([...waiting, Bun.sleep(0).then(() => "waits")])).toBe("waits");
+  leave();
+  inside.push(await waiting[0]!);
+  expect(await Promise.race([...waiting.slice(1), Bun.sleep(0).then(() => "waits")])).toBe("waits");
+  most = 5;
+  leave();
+  expect(kinds(await Promise.all(waiting))).toEqual(["in", "in", "in"]);
+});
+
+test("who may go elsewhere stands in line where all places are taken, but not where the destination takes fewer", async () => {
+  let most = 2;
+  const limits = createDestinationLimits(createHeldClock(), { atATime: 2 }, () => most);
+  const inside = await limits.enter(["a"], NEVER);
+  await limits.enter(["a"], NEVER);
+  const waiting = limits.enter(["a"], NEVER, true);
+  if (inside.kind === "in") inside.leave();
+  expect((await waiting).kind).toBe("in");
+  most = 1;
+  expect((await limits.enter(["a"], NEVER, true)).kind).toBe("full");
+});

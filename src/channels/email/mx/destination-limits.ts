@@ -7,16 +7,21 @@ import type { Limits } from "./mx-config.ts";
 export interface DestinationLimits {
   /**
    * Waits for a place and for the rate, 10 s at most. A caller that is let in has to call `leave`, once. Into several destinations all
-   * at once, or none; their order has to be the same for all callers, since they may wait.
+   * at once, or none; their order has to be the same for all callers, since they may wait. `hasOthers`: the message may go elsewhere, so
+   * that it does not wait where fewer places are left than the limits allow.
    */
-  readonly enter: (destinations: readonly string[], signal: AbortSignal) => Promise<Entry>;
+  readonly enter: (
+    destinations: readonly string[],
+    signal: AbortSignal,
+    hasOthers?: boolean,
+  ) => Promise<Entry>;
 }
 
-export type Entry = { readonly kind: "in"; readonly leave: () => void } | Full;
+/** `full`: it would take too long. */
+export type Entry = ({ readonly kind: "in"; readonly leave: () => void } | { readonly kind: "full" }) &
+  Booking;
 
-/** It would take too long. */
-export interface Full {
-  readonly kind: "full";
+export interface Booking {
   /** See `Turns`. To be called if the message is to wait for these destinations. */
   readonly book: (remainingMs: number) => number;
 }
@@ -32,6 +37,8 @@ interface Destination {
   /** Earliest time of the next start, on the monotonic clock. */
   nextMs: number;
   readonly turns: DestinationTurns;
+  /** How many may be inside now. */
+  readonly places: () => number;
 }
 
 /** A message's place at a destination. */
@@ -41,19 +48,28 @@ interface Place {
   readonly sinceMs: number;
 }
 
-export function createDestinationLimits(clock: Clock, limits: Limits): DestinationLimits {
+/** @param mostAt how many a destination takes at a time, where that may be fewer than the limits allow; at least one */
+export function createDestinationLimits(
+  clock: Clock,
+  limits: Limits,
+  mostAt: (destination: string) => number = () => limits.atATime,
+): DestinationLimits {
   const { atATime, perSecond } = limits;
   const turns = createTurns(clock, limits);
-  const { find, open, leave } = openDestinations(clock, limits, turns);
+  const { find, open, leave } = openDestinations(clock, { limits, mostAt }, turns);
   const paceMs = paceOf(clock, limits);
-  const isCrowded = (state: Destination) =>
-    state.inFlight >= atATime &&
-    (state.line.size >= atATime * WAITING_PER_PLACE || paceMs([state]) > PATIENCE_MS);
-  const enter: DestinationLimits["enter"] = async (names, signal) => {
+  const isCrowded = (state: Destination, hasOthers: boolean) => {
+    const places = state.places();
+    if (state.inFlight < places) return false;
+    if (hasOthers && places < atATime) return true;
+    return state.line.size >= places * WAITING_PER_PLACE || paceMs([state]) > PATIENCE_MS;
+  };
+  const enter: DestinationLimits["enter"] = async (names, signal, hasOthers = false) => {
     const latestMs = clock.monotonicMs() + PATIENCE_MS;
     const known = names.flatMap(find);
-    const full: Full = { kind: "full", book: (remainingMs) => turns.book(names.flatMap(find), remainingMs) };
-    if (paceMs(known) > PATIENCE_MS || known.some(isCrowded)) return full;
+    const book = (remainingMs: number) => turns.book(names.flatMap(find), remainingMs);
+    const full: Entry = { kind: "full", book };
+    if (paceMs(known) > PATIENCE_MS || known.some((state) => isCrowded(state, hasOthers))) return full;
     const entered = new Map<string, Place>();
     const leaveAll = () => {
       for (const [name, place] of entered) leave(name, place);
@@ -62,8 +78,8 @@ export function createDestinationLimits(clock: Clock, limits: Limits): Destinati
     for (const name of new Set(names)) {
       const state = open(name);
       const limitMs = latestMs - clock.monotonicMs();
-      if (state.inFlight < atATime) state.inFlight++;
-      else if (isCrowded(state) || !(await standInLine(state, clock, { limitMs, signal }))) {
+      if (state.inFlight < state.places()) state.inFlight++;
+      else if (isCrowded(state, hasOthers) || !(await standInLine(state, clock, { limitMs, signal }))) {
         leaveAll();
         return full;
       }
@@ -79,13 +95,18 @@ export function createDestinationLimits(clock: Clock, limits: Limits): Destinati
     }
     if (perSecond !== undefined) for (const state of states) state.nextMs = startMs + 1_000 / perSecond;
     if (waitMs > 0) await sleep(clock, waitMs, signal);
-    return { kind: "in", leave: leaveAll };
+    return { kind: "in", leave: leaveAll, book };
   };
   return { enter };
 }
 
+interface Bounds {
+  readonly limits: Limits;
+  readonly mostAt: (destination: string) => number;
+}
+
 /** Each is kept for as long as somebody is inside or in line, its rate holds, or turns are booked. */
-function openDestinations(clock: Clock, limits: Limits, turns: Turns) {
+function openDestinations(clock: Clock, { limits, mostAt }: Bounds, turns: Turns) {
   const destinations = new Map<string, Destination>();
   const removeIdle = (name: string, state: Destination) => {
     const isEmpty = state.inFlight === 0 && state.line.size === 0;
@@ -103,16 +124,20 @@ function openDestinations(clock: Clock, limits: Limits, turns: Turns) {
         line: new Set(),
         nextMs: 0,
         turns: newTurns(clock.monotonicMs(), limits),
+        places: () => Math.min(limits.atATime, mostAt(name)),
       };
       destinations.set(name, made);
       return made;
     },
     leave(name: string, { state, sinceMs }: Place) {
       turns.left(state.turns, clock.monotonicMs() - sinceMs);
-      const [next] = state.line;
-      // The place is passed on: if it were free until the next message wakes up, another one could take it too.
-      if (next) return next();
       state.inFlight--;
+      // Places are passed on: if one were free until the next message wakes up, another one could take it too.
+      for (const next of state.line) {
+        if (state.inFlight >= state.places()) break;
+        state.inFlight++;
+        next();
+      }
       removeIdle(name, state);
     },
   };

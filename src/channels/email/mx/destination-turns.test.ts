@@ -18,14 +18,18 @@ interface Queue {
   readonly takesMs?: number;
   readonly remainingMs?: number;
   readonly processes?: number;
+  /** How many the destination takes at a time, if that is less than the limits allow. */
+  readonly most?: number;
 }
 
 /** Sends a queue for one domain, which is put off as the delivery engine does, by up to a tenth longer than it was told. */
-async function openQueue({ mails, limits, takesMs = 50, remainingMs = HOUR_MS, processes = 1 }: Queue) {
+async function openQueue(queue: Queue) {
+  const { mails, limits, takesMs = 50, remainingMs = HOUR_MS, processes = 1, most } = queue;
   const clock = createHeldClock();
   await clock.advance(HOUR_MS);
   const startedAt = clock.monotonicMs();
-  const open = (): DestinationLimits => createDestinationLimits(clock, limits);
+  const mostAt = most === undefined ? undefined : () => most;
+  const open = (): DestinationLimits => createDestinationLimits(clock, limits, mostAt);
   const doors = Array.from({ length: processes }, open);
   const due: number[] = Array(mails).fill(startedAt);
   const starts: number[] = [];
@@ -101,6 +105,22 @@ test.each([
     await queue.pass(130_000);
     expect(queue.starts).toHaveLength(mails);
     expect(used(queue.starts, 5_000 / takesMs)).toBeGreaterThan(0.9);
+    expect(queue.claims()).toBeLessThan(mails * 4);
+  },
+);
+
+test.each([
+  [200, { atATime: 5 }, 1_000, 2],
+  [1_000, { atATime: 5 }, 50, 40],
+  [400, { atATime: 5, perSecond: 5 }, 50, 5],
+] as const)(
+  "where the destination takes two at a time, a queue of %p mails uses nine tenths of that and of its rate: %p",
+  async (mails, limits, takesMs, perSecond) => {
+    const queue = await openQueue({ mails, limits, takesMs, most: 2 });
+    await queue.pass(130_000);
+    expect(queue.starts).toHaveLength(mails);
+    expect(used(queue.starts, perSecond)).toBeGreaterThan(0.9);
+    expect(used(queue.starts, perSecond)).toBeLessThan(1.01);
     expect(queue.claims()).toBeLessThan(mails * 4);
   },
 );

@@ -26,6 +26,8 @@ interface CrowdedDestination {
   /** Earliest time of the next start, on the monotonic clock. */
   readonly nextMs: number;
   readonly line: { readonly size: number };
+  /** How many may be inside now. */
+  readonly places: () => number;
 }
 
 /** How far ahead turns are booked. A message that gets none asks again after half of that: then some are free again. */
@@ -56,11 +58,11 @@ const STILL_MS = 5_000;
  */
 const GUESSED_INSIDE_MS = 50;
 
-export function createTurns(clock: Pick<Clock, "monotonicMs">, { atATime, perSecond }: Limits): Turns {
+export function createTurns(clock: Pick<Clock, "monotonicMs">, { perSecond }: Limits): Turns {
   const leastMs = perSecond === undefined ? 0 : 1_000 / perSecond;
   /** How long each message takes, if many wait. Where nothing has moved for long, as with a host that is silent, it takes longer. */
-  const intervalMs = ({ insideMs, movedMs }: DestinationTurns, nowMs: number) =>
-    Math.max(leastMs, Math.max(insideMs, nowMs - movedMs - STILL_MS) / atATime);
+  const intervalMs = ({ turns: { insideMs, movedMs }, places }: CrowdedDestination, nowMs: number) =>
+    Math.max(leastMs, Math.max(insideMs, nowMs - movedMs - STILL_MS) / places());
   return {
     left(turns, insideMs) {
       const part = insideMs < turns.insideMs ? PART_OF_SHORTER : PART_OF_LONGER;
@@ -69,15 +71,17 @@ export function createTurns(clock: Pick<Clock, "monotonicMs">, { atATime, perSec
     },
     book(destinations, remainingMs) {
       const nowMs = clock.monotonicMs();
-      const waits = destinations.map(({ turns, nextMs, line }) => {
-        const soonestMs = Math.max(nowMs, nextMs) + line.size * intervalMs(turns, nowMs);
+      const waits = destinations.map((each) => {
+        const { turns, nextMs, line } = each;
+        const soonestMs = Math.max(nowMs, nextMs) + line.size * intervalMs(each, nowMs);
         return Math.max(turns.bookedMs, soonestMs) - nowMs;
       });
       const waitMs = Math.max(0, ...waits);
       if (waitMs > HORIZON_MS) return HORIZON_MS / 2;
       let earlyMs = EARLY_MS;
-      for (const { turns, line } of destinations) {
-        const eachMs = intervalMs(turns, nowMs);
+      for (const each of destinations) {
+        const { turns, line } = each;
+        const eachMs = intervalMs(each, nowMs);
         earlyMs = Math.min(earlyMs, (line.size / 2) * eachMs);
         if (waitMs < remainingMs) turns.bookedMs = nowMs + waitMs + eachMs;
       }

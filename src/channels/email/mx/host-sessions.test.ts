@@ -15,9 +15,9 @@ const SIGNAL = new AbortController().signal;
 const UNREACHED = { parts: [{ kind: "deferred", error: { code: "4.4.1" } }], countsAsAttempt: true };
 const DELIVERED = { parts: [{ kind: "sent", delivered: true }] };
 
-/** It costs no attempt. */
+/** It costs no attempt, and waits for its turn on the connections that there are. */
 const BUSY = {
-  parts: [{ kind: "deferred", error: { code: "mx.busy" }, retryAfterMs: 15_000 }],
+  parts: [{ kind: "deferred", error: { code: "mx.busy" }, retryAfterMs: 200, isOwnPace: true }],
   countsAsAttempt: false,
 };
 
@@ -187,23 +187,27 @@ test("a host that refuses one connection more than it has of ours is not down: t
 });
 
 test("a host that has refused one connection more is asked for another after 15 seconds, and not by every message", async () => {
-  const hold = Promise.withResolvers<undefined>();
+  const [hold, holdAgain] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+  const taken = [hold.promise, undefined, undefined, holdAgain.promise];
   const { rig, host, send } = await openDomain(
     (connection) => (connection === 2 ? { lastWords: "421 too many connections" } : undefined),
-    async (verb, connection) => (verb === "DOT" && connection === 1 ? await hold.promise : undefined),
+    (verb, connection) => (verb === "DOT" && connection === 1 ? taken.shift() : undefined),
   );
   const first = send();
   await host.heard("DATA");
-  for (const waitedMs of [0, 0, 14_999]) {
-    await rig.clock.advance(waitedMs);
-    expect(await send()).toMatchObject(BUSY);
-  }
+  expect(await send()).toMatchObject(BUSY);
+  await rig.clock.advance(14_999);
+  const inLine = [send(), send()];
+  hold.resolve(undefined);
+  for (const each of [first, ...inLine]) expect(await each).toMatchObject(DELIVERED);
   expect(host.connections()).toBe(2);
+  const last = send();
+  await until(() => host.lines.filter((line) => line === "DATA").length === 4);
   await rig.clock.advance(1);
   expect(await send()).toMatchObject(DELIVERED);
   expect(host.connections()).toBe(3);
-  hold.resolve(undefined);
-  await first;
+  holdAgain.resolve(undefined);
+  await last;
 });
 
 test("of connections that are opened at the same time, those that are refused as too many wait for the one that is not", async () => {

@@ -4,23 +4,21 @@ import type { ConnectionSource, Fault, LentSession } from "../smtp/hand-over.ts"
 import { createIdleSessions, type IdleSessions } from "../smtp/idle-sessions.ts";
 import { isServiceClosing } from "../smtp/smtp-replies.ts";
 import { openSmtpSession, type SmtpSession } from "../smtp/smtp-session.ts";
+import { createFullHosts, FULL_MS, type FullHosts } from "./full-hosts.ts";
 import { type HostAddress, placeOf, sessionSettings } from "./host-address.ts";
 import { createHostVisits, type HostVisit, type HostVisits } from "./host-visits.ts";
 import type { MxSettings } from "./mx-config.ts";
 
 /** Connections to many hosts, reused while they are idle for a short time. */
-export interface HostSessions extends Pick<HostVisits, "hasFailed" | "restOf"> {
+export interface HostSessions extends Pick<HostVisits, "hasFailed" | "restOf">, Pick<FullHosts, "mostAt"> {
   readonly connectionsTo: (host: HostAddress) => ConnectionSource;
   readonly quitAll: () => Promise<void>;
 }
 
-/** For how long a host that takes no more connections is asked for none. */
-const FULL_MS = 15_000;
-
-const TOO_MANY: Fault = {
+/** The host has just refused a connection as one too many. Mail goes on over the others, so that there is a turn to wait for. */
+export const TOO_MANY: Fault = {
   code: "mx.busy",
   message: "the mail host takes no more connections at a time",
-  retryAfterMs: FULL_MS,
 };
 
 /** How many hosts are remembered before some are dropped. */
@@ -32,8 +30,6 @@ interface Line {
   readonly idle: IdleSessions;
   opening: number;
   lent: number;
-  /** Until then the host is asked for no connection beside those that it has: it has refused one as one too many. */
-  fullUntilMs: number;
 }
 
 /** @param onMissingAddress called when this machine turns out not to have `local_address` */
@@ -45,8 +41,9 @@ export function createHostSessions(
   const lines = createLines(settings, clock);
   const visits = createHostVisits(clock);
   const visitOver = new WeakMap<SmtpSession, HostVisit>();
-  const { isInUse } = lines;
-  const open = createOpening(settings, clock, { isInUse, onMissingAddress });
+  const full = createFullHosts(clock);
+  const { connectionsAt } = lines;
+  const open = createOpening(settings, clock, { connectionsAt, full, onMissingAddress });
   return {
     connectionsTo(host) {
       const line = lines.of(host);
@@ -75,6 +72,7 @@ export function createHostSessions(
     },
     hasFailed: visits.hasFailed,
     restOf: visits.restOf,
+    mostAt: full.mostAt,
     quitAll: lines.quitAll,
   };
 }
@@ -86,15 +84,19 @@ function createLines(settings: MxSettings, clock: Clock) {
       const key = placeOf(host);
       const known = lines.get(key);
       if (known) return known;
-      if (lines.size >= MANY) for (const [each, line] of lines) if (!isUsed(line)) lines.delete(each);
+      if (lines.size >= MANY)
+        for (const [each, line] of lines) if (connectionsOf(line) === 0) lines.delete(each);
       const idle = createIdleSessions(clock, settings.session.idleTimeoutMs);
-      const made = { address: host.address, idle, opening: 0, lent: 0, fullUntilMs: 0 };
+      const made = { address: host.address, idle, opening: 0, lent: 0 };
       lines.set(key, made);
       return made;
     },
     /** By any line to the address: some domains want proof of its name, and others do not. */
-    isInUse: (address: string) =>
-      [...lines.values()].some((line) => line.address === address && isUsed(line)),
+    connectionsAt: (address: string) =>
+      [...lines.values()].reduce(
+        (sum, line) => (line.address === address ? sum + connectionsOf(line) : sum),
+        0,
+      ),
     idleCount: () => [...lines.values()].reduce((sum, { idle }) => sum + idle.count(), 0),
     async quitAll(): Promise<void> {
       await Promise.all([...lines.values()].map(({ idle }) => idle.quitAll()));
@@ -121,15 +123,22 @@ interface Opening {
 }
 
 interface Surroundings {
-  /** Whether there are other connections to the address. */
-  readonly isInUse: (address: string) => boolean;
+  /** How many there are to the address, with those that are being opened. */
+  readonly connectionsAt: (address: string) => number;
+  readonly full: FullHosts;
   readonly onMissingAddress: (fault: MessageError) => void;
 }
 
 /** Opens a connection to a host, unless the host has failed and it is not the time to try it again. */
-function createOpening(settings: MxSettings, clock: Clock, { isInUse, onMissingAddress }: Surroundings) {
+function createOpening(
+  settings: MxSettings,
+  clock: Clock,
+  { connectionsAt, full, onMissingAddress }: Surroundings,
+) {
   return async (host: HostAddress, { line, visit, signal }: Opening): Promise<LentSession> => {
-    if (line.fullUntilMs > clock.monotonicMs() && isInUse(host.address)) return { fault: TOO_MANY };
+    // Over those that there are, this mail must not go: they are for mail that wants proof of another name, or of none.
+    if (connectionsAt(host.address) >= full.mostAt(host.address))
+      return { fault: { ...TOO_MANY, retryAfterMs: FULL_MS } };
     const known = visit.connecting();
     if (known) return { fault: known };
     line.opening++;
@@ -142,8 +151,9 @@ function createOpening(settings: MxSettings, clock: Clock, { isInUse, onMissingA
     }
     const { fault, reply = "", lacksLocalAddress } = opened;
     // RFC 5321 §3.8: one connection too many is no outage, and the others keep working.
-    if (isServiceClosing(reply) && isInUse(host.address)) {
-      line.fullUntilMs = clock.monotonicMs() + FULL_MS;
+    const others = connectionsAt(host.address);
+    if (isServiceClosing(reply) && others > 0) {
+      full.refused(host.address, others);
       return { fault: TOO_MANY };
     }
     // It says nothing of the host.
@@ -153,6 +163,6 @@ function createOpening(settings: MxSettings, clock: Clock, { isInUse, onMissingA
   };
 }
 
-function isUsed({ idle, opening, lent }: Line): boolean {
-  return opening + lent + idle.count() > 0;
+function connectionsOf({ idle, opening, lent }: Line): number {
+  return opening + lent + idle.count();
 }

@@ -90,14 +90,15 @@ function createParts(
   const { allowedRanges, mtaStsPort: port, keepsMtaSts } = settings;
   const { ca } = settings.session;
   const stsDeps = { network, allowedRanges, clock, port, log, kept, ...present({ ca }) };
+  const sessions = createHostSessions(settings, clock, onMissingAddress);
   return {
     settings,
     dns: network.dns,
     rules: network.addressRules(allowedRanges),
     policies: keepsMtaSts ? createMtaSts(stsDeps) : undefined,
-    sessions: createHostSessions(settings, clock, onMissingAddress),
+    sessions,
     domainLimits: createDestinationLimits(clock, settings.perDomain),
-    hostLimits: createDestinationLimits(clock, settings.perHost),
+    hostLimits: createDestinationLimits(clock, settings.perHost, sessions.mostAt),
     clock,
     random,
     log,
