@@ -42,6 +42,19 @@ onEveryStore((start) => {
     expect((await send(text, { to: ["+14155550101", "+919812345678"] })).status).toBe(400);
   });
 
+  test("a text that is too long only where typographic marks are written plainly is refused", async () => {
+    await using api = await start();
+    const { send } = await openWith(api, "{#var#}");
+    const text = "…".repeat(255 * 67);
+    const abroad = { to: "+14155550101" };
+    expect((await send(text, abroad)).status).toBe(202);
+    await api.store.records.setSettings(api.caller.accountId, { sms_transliterate: "true" });
+    await api.clock.advance(2_000);
+    const { status, json } = await send(text, abroad);
+    expect([status, json.details]).toEqual([400, { variables: TOO_LONG }]);
+    expect((await send(text, { to: ["+919812345678", "+14155550101"] })).status).toBe(400);
+  });
+
   test("a template that is too long by itself is told under its own field", async () => {
     await using api = await start();
     const { id } = await openWith(api, "x".repeat(LONGEST + 1));

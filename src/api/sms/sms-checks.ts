@@ -7,10 +7,12 @@ import type { SmsContent } from "../../core/messages/message.ts";
 import type { Route, Sender, SmsTemplate } from "../../core/records/accounts.ts";
 import type { KeyOwner } from "../../core/records/api-key.ts";
 import { chooseRoute, SANDBOX_QUEUES } from "../../core/records/routes.ts";
+import { readSetting } from "../../core/records/settings.ts";
+import { isIndian } from "../../core/sms/phone-number.ts";
 import type { SendSms } from "../../core/sms/send-sms.ts";
 import { isTooLong, MAX_SEGMENTS } from "../../core/sms/sms-segments.ts";
-import { renderSms } from "../../core/sms/sms-text.ts";
-import { type Rendered, renderTemplate } from "../../core/sms/template.ts";
+import { renderSms, type SmsToRender } from "../../core/sms/sms-text.ts";
+import { renderTemplate } from "../../core/sms/template.ts";
 import type { Directory } from "../records/directory.ts";
 import type { MaybePromise } from "../when-ready.ts";
 import { type FoundTemplates, findTemplates, templateFieldOf } from "./find-templates.ts";
@@ -137,17 +139,25 @@ const VARIABLES: SmsCheck = {
     const { variables = {}, to } = request;
     const rendered = renderTemplate(template.body, variables);
     if ("text" in rendered) {
-      const asSent = () => renderSms(template.body, { variables, settings: caller.settings, to });
-      if (isTooLong(rendered.text) && isTooLongAsSent(asSent()))
-        errors.add(request.variables ? "variables" : templateFieldOf(request), TOO_LONG);
+      const { settings } = caller;
+      const isTooLongSent = readSetting(settings, "sms_transliterate")
+        ? isTooLongAsSent(template.body, { variables, settings, to })
+        : isTooLong(rendered.text);
+      if (isTooLongSent) errors.add(request.variables ? "variables" : templateFieldOf(request), TOO_LONG);
       return;
     }
     for (const name of rendered.missing) errors.add(`variables.${name}`, "required by the template");
   },
 };
 
-function isTooLongAsSent(rendered: Rendered): boolean {
-  return "text" in rendered && isTooLong(rendered.text);
+/** Whether that holds for any recipient: texts to Indian numbers are transliterated in another way, and `…` becomes longer by it. */
+function isTooLongAsSent(body: string, { to, ...sms }: SmsToRender): boolean {
+  const [indian, other] = [to.find(isIndian), to.find((each) => !isIndian(each))];
+  return [indian, other].some((each) => {
+    if (each === undefined) return false;
+    const rendered = renderSms(body, { ...sms, to: [each] });
+    return "text" in rendered && isTooLong(rendered.text);
+  });
 }
 
 const TOO_LONG = `the text would need more than ${MAX_SEGMENTS} segments`;
