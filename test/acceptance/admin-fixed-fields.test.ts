@@ -132,6 +132,21 @@ onSharedAdmin((start) => {
     });
   });
 
+  test("a new key that is to be revoked at once is refused", async () => {
+    const body = { account_id: live, name: "revoked" };
+    const { status, json } = await admin.call("POST", "keys", { ...body, revoked_at: "soon" });
+    expect([status, json.details]).toEqual([
+      400,
+      { revoked_at: "cannot be changed: POST /admin/v1/keys/{id}/revoke revokes a key, for good" },
+    ]);
+    const { json: made } = await admin.call("POST", "keys", body);
+    await admin.call("POST", `keys/${made.id}/revoke`);
+    const { json: read } = await admin.call("GET", `keys/${made.id}`);
+    const { json: copy } = await admin.call("POST", "keys", read);
+    expect([typeof read.revoked_at, copy.revoked_at]).toEqual(["string", undefined]);
+    expect(copy.api_key).toStartWith("pr_live_");
+  });
+
   test("a fixed field in another spelling, or a state that has gone on since it was read, is no change", async () => {
     const optOut = { account_id: live, recipient: "+919876543211" };
     const { json } = await admin.call("POST", "opt-outs", optOut);

@@ -7,6 +7,7 @@ import type { Endpoint } from "../../endpoint.ts";
 import type { AdminDeps } from "../admin-deps.ts";
 import { changeRecord } from "../change-record.ts";
 import { accountNamed, readDraft, sealDraft } from "../draft.ts";
+import { refuseUnlikeShown } from "../fixed-fields.ts";
 import { givenFields } from "../given-fields.ts";
 import { showEndpoint, storeNew, updateEndpoint } from "../record-endpoints.ts";
 import { listEndpoint } from "../record-list.ts";
@@ -114,7 +115,9 @@ function createKey(deps: AdminDeps): Endpoint {
       409: { description: "The account was deleted meanwhile" },
     },
     async handle(call) {
-      const draft = readDraft(keyBody, bodyOf(call), { shown: shownNames(plan) });
+      const given = bodyOf(call);
+      const draft = readDraft(keyBody, given, { shown: shownNames(plan) });
+      refuseUnlikeShown(plan, { given, taken: keyBody.properties, errors: draft.errors });
       await accountNamed(deps.store.records, draft.valid.account_id, draft.errors);
       const { account_id: accountId, name } = sealDraft(draft);
       const apiKey = makeApiKey(deps.randomBytes);
