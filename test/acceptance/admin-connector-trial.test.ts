@@ -1,6 +1,7 @@
 /** What a test of a connector takes, beside what is stored. */
 import { expect, test } from "bun:test";
-import { onEveryAdmin } from "./running-admin.ts";
+import { dial } from "../fakes/raw-client.ts";
+import { ADMIN_TOKEN, onEveryAdmin } from "./running-admin.ts";
 
 onEveryAdmin((start) => {
   test("what is tried is judged as a change is, and stores nothing", async () => {
@@ -25,6 +26,11 @@ onEveryAdmin((start) => {
     expect((await tried(undefined, { "Content-Type": "application/x-www-form-urlencoded" })).status).toBe(
       200,
     );
+    // As `curl -X POST` asks: without a body, and without a word of its length.
+    const wire = await dial(Number(new URL(admin.url).port));
+    const headers = `Host: a\r\nAuthorization: Bearer ${ADMIN_TOKEN}\r\nContent-Type: text/plain\r\nConnection: close`;
+    wire.socket.write(`POST /admin/v1/connectors/${id}/test HTTP/1.1\r\n${headers}\r\n\r\n`);
+    expect(await wire.until()).toStartWith("HTTP/1.1 200");
     expect((await admin.call("GET", `connectors/${id}`)).json).toEqual(before);
     expect(admin.configChanges()).toBe(changes);
   });

@@ -13,7 +13,7 @@ import { createHeldClock, type HeldClock } from "../fakes/held-clock.ts";
 import { keptDkimKeys } from "../fakes/kept-dkim-keys.ts";
 import { STORES } from "./stores.ts";
 
-const ADMIN_TOKEN = "pr_admin_test";
+export const ADMIN_TOKEN = "pr_admin_test";
 export const CONSOLE_PASSWORD = "the console's password";
 
 export interface Answer {

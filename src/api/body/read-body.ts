@@ -53,7 +53,7 @@ export function createBodyReader(clock: Clock, limits: ApiLimits, readLargeJson?
   ): IncomingBody => {
     const { headers } = request;
     const length = declaredLength(headers.get("content-length"));
-    const isAbsent = mayBeAbsent && length === 0;
+    const isAbsent = mayBeAbsent && (length === 0 || request.body === null);
     if (!isRaw && !isAbsent && !isJson(headers.get("content-type"))) throw unsupportedMediaType();
     if (!isPlain(headers.get("content-encoding"))) throw unsupportedEncoding();
     if (length !== undefined && length > maxBytes) {
