@@ -104,6 +104,31 @@ test("a secret in the URL or in the user name is required, and one beside anothe
   expect(problems(custom(optional))).toEqual({});
 });
 
+test.each(["send", "check"])(
+  "the host of %s.url is named without placeholders, and without a password",
+  (part) => {
+    const custom = (url: string) => ({
+      provider: "custom",
+      gateway: { send: { url: "https://x" }, answer: {}, [part]: { url } },
+    });
+    const secrets = { api_key: "k3y" };
+    for (const url of [
+      "https://{{secret.api_key}}.example.com/balance",
+      "https://example.com:{{secret.api_key}}/balance",
+      "https://acme:{{secret.api_key}}@example.com/balance",
+      "{{secret.api_key}}",
+      "/balance",
+      "ftp://example.com",
+    ]) {
+      expect(problems(custom(url), secrets)).toEqual({
+        [`gateway.${part}.url`]:
+          "must begin with http:// or https:// and a host without placeholders or password",
+      });
+    }
+    expect(problems(custom("https://example.com/{{secret.api_key}}/balance"), secrets)).toEqual({});
+  },
+);
+
 test("the token of callbacks is not, whatever is proven with it: one that is not given is made", () => {
   const callback = {
     verify: { scheme: "header", header: "X-Token", secret: "callback_token" },

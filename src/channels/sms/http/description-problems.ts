@@ -12,7 +12,7 @@ const SECRET_NAMES = Object.keys(HTTP_SECRETS).join(", ");
 export function descriptionProblems({ send, answer, callback, check }: Gateway): Record<string, string> {
   return Object.fromEntries([
     ...sendProblems(send),
-    ...(check ? templateAt("gateway.check.url", check.url) : []),
+    ...(check ? urlProblems("gateway.check.url", check.url) : []),
     ...sourceAt("gateway.answer.id", answer.id),
     ...sourceAt("gateway.answer.error_code", answer.error_code),
     ...sourceAt("gateway.answer.error_text", answer.error_text),
@@ -28,7 +28,7 @@ const SET_BY_US = ["content-length", "transfer-encoding", "host", "connection"];
 
 function sendProblems(send: SendDescription): readonly Problem[] {
   return [
-    ...urlProblems(send.url),
+    ...urlProblems("gateway.send.url", send.url),
     ...(["headers", "query", "form"] as const).flatMap((part) =>
       Object.entries(send[part] ?? {}).flatMap(([name, value]) =>
         templateAt(`gateway.send.${part}.${name}`, value),
@@ -44,8 +44,8 @@ function sendProblems(send: SendDescription): readonly Problem[] {
   ];
 }
 
-function urlProblems(url: string): readonly Problem[] {
-  const field = "gateway.send.url";
+/** Where a request goes is in plain view: a secret in the host would go to whoever answers name lookups. */
+function urlProblems(field: string, url: string): readonly Problem[] {
   const problems = templateAt(field, url);
   if (problems.length > 0) return problems;
   return /^https?:\/\/[^\s/?#@{}]+(?:[/?]|$)/.test(url)
