@@ -1,5 +1,5 @@
 import { errorText } from "../../core/error-text.ts";
-import { HOUR_MS } from "../../core/time/durations.ts";
+import { HOUR_MS, MINUTE_MS } from "../../core/time/durations.ts";
 import { isOutage, RowPutOff } from "../outage.ts";
 import { createPutOffRows } from "../pass-over.ts";
 import type { ErasureRow, Stretch } from "./erasure-work.ts";
@@ -9,6 +9,9 @@ const AGAIN_MS = HOUR_MS;
 
 /** After so many rows that failed, each further one makes the rest of its walk wait: the table as a whole may be at fault. */
 const MAX_PASSED = 1_000;
+
+/** The time between two reports of one erasure that passes things over: each row of a walk may fail, for the same reason. */
+const TELL_EVERY_MS = MINUTE_MS;
 
 /** Which walk an erasure has reached, and where that stands. */
 type Place = Pick<ErasureRow, "walk" | "position">;
@@ -60,13 +63,25 @@ export interface Erased {
 interface Passing {
   readonly left: Left;
   readonly at: Place;
+  readonly told: Told;
 }
+
+/** What was last reported of an erasure that passes things over. */
+interface Told {
+  readonly at: number;
+  /** The `count` of what was left by then. */
+  readonly count: number;
+}
+
+const NOTHING_TOLD: Told = { at: Number.NEGATIVE_INFINITY, count: 0 };
 
 /**
  * Makes a function that goes on with erasures, and passes over rows that cannot be erased: a stretch that fails is made shorter and shorter,
  * down to one row, which is then left for the next time. What is stored says so: the erasure stands where it failed first, while this
  * process goes on behind that, and an hour after the end begins again there. So no process completes it, of the previous version either,
  * and it keeps no other waiting. If the end itself cannot be stored, it waits as long.
+ *
+ * What is passed over first is reported, by `RowPutOff`, and at most once a minute how much was since.
  */
 export function createErasing(): (erasing: Erasing) => Promise<number> {
   const { idsThatWait, takeUp, goOn, putOff } = createPlaces();
@@ -96,7 +111,9 @@ export function createErasing(): (erasing: Erasing) => Promise<number> {
       } catch (error) {
         if (isOutage(error) || !taken) throw error;
         if (most > 1) continue;
-        throw new RowPutOff(`${putOff(taken, { behind, isEnding }, now)}: ${errorText(error)}`);
+        const told = putOff(taken, { behind, isEnding }, now);
+        if (told === undefined) return 1;
+        throw new RowPutOff(`${told}: ${errorText(error)}`);
       }
     }
   };
@@ -113,6 +130,7 @@ interface Failed {
 function createPlaces() {
   const waits = createPutOffRows<string>();
   const passing = new Map<string, Passing>();
+  const toldOf = (id: string) => passing.get(id)?.told ?? NOTHING_TOLD;
   const waitFrom = (id: string, now: number) => {
     passing.delete(id);
     waits.add(id, now + AGAIN_MS);
@@ -129,19 +147,24 @@ function createPlaces() {
     },
     goOn({ row: { id }, left }: Taken, { moved, reached }: Erased, now: number): void {
       if (!left) return;
-      if (reached) passing.set(id, { left, at: reached });
+      if (reached) passing.set(id, { left, at: reached, told: toldOf(id) });
       else if (moved > 0) waitFrom(id, now);
     },
-    /** Tells what is put off. If an erasure could not be completed, its next stretch stores that something is left. */
-    putOff({ row, left }: Taken, { behind, isEnding }: Failed, now: number): string {
+    /** What to report; `undefined`: nothing yet. If an erasure could not be completed, its next stretch stores that something is left. */
+    putOff({ row, left }: Taken, { behind, isEnding }: Failed, now: number): string | undefined {
       if (left && isEnding) {
         waitFrom(row.id, now);
         return `the end of erasure ${row.id}, put off for ${AGAIN_MS / 1_000} s`;
       }
-      const { place, count } = left ?? { place: placeOf(row), count: 0 };
-      const at = placeBehind(row, count < MAX_PASSED ? behind : undefined);
-      passing.set(row.id, { left: { place, count: count + 1 }, at });
-      return `erasure ${row.id}, a part of it put off`;
+      const { place, count: before } = left ?? { place: placeOf(row), count: 0 };
+      const at = placeBehind(row, before < MAX_PASSED ? behind : undefined);
+      const count = before + 1;
+      const told = toldOf(row.id);
+      const isDue = Math.abs(now - told.at) >= TELL_EVERY_MS;
+      passing.set(row.id, { left: { place, count }, at, told: isDue ? { at: now, count } : told });
+      if (!isDue) return undefined;
+      const untold = count - told.count;
+      return `erasure ${row.id}, ${untold === 1 ? "a part" : `${untold} parts`} of it put off`;
     },
   };
 }

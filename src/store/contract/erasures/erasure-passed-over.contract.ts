@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { MINUTE_MS } from "../../../core/time/durations.ts";
 import { untilPassed } from "../damaged-row.contract.ts";
 import { piece } from "../inbound/inbound.contract.ts";
 import { HOUR, inWorld, type OpenStore, type World } from "../world.contract.ts";
@@ -177,6 +178,40 @@ export function erasurePassedOverContract(open: OpenStore): void {
       expect(await world.store.erasures.find(request.id)).toMatchObject({ completedAt: world.clock.now });
     }),
   );
+
+  test(
+    "an erasure that cannot be changed itself, so that whatever it meets is passed over, is told of once, and then of once a minute",
+    inWorld(open, async (world) => {
+      const messages = await world.sms({ to: Array(100).fill(THEIRS) });
+      const request = { id: world.id(), salt: "s", digest: "d", createdAt: world.clock.now };
+      await world.store.erasures.create({ ...request, recipient: THEIRS });
+      const allow = await world.inside.refuse("UPDATE", "erasures", "OLD.created_at > 0");
+      const told = (parts: string) =>
+        expect.stringMatching(new RegExp(`^erasure \\S+, ${parts} of it put off: .*damaged`));
+      const rows = messages.length / 2;
+      expect(await advanceTimes(world, rows)).toEqual([told("a part")]);
+      world.clock.now += MINUTE_MS;
+      expect(await advanceTimes(world, rows)).toEqual([told(`${rows} parts`)]);
+      expect(await advanceAll(world)).toEqual([]);
+      const { passedOver = 0 } = (await world.store.erasures.find(request.id)) ?? {};
+      expect(passedOver).toBeGreaterThan(messages.length);
+      world.clock.now += HOUR;
+      expect(await advanceAll(world)).toEqual([told("a part")]);
+      await allow();
+      world.clock.now += HOUR;
+      expect(await advanceAll(world)).toEqual([]);
+      expect(await world.store.erasures.find(request.id)).toMatchObject({ completedAt: world.clock.now });
+    }),
+  );
+}
+
+/** Goes on with erasures so many times; resolves with what was put off. */
+async function advanceTimes({ store, clock }: World, times: number): Promise<readonly string[]> {
+  const all: string[] = [];
+  for (let time = 0; time < times; time++) {
+    await store.erasures.advance(clock.now, 10).catch((error: Error) => all.push(error.message));
+  }
+  return all;
 }
 
 /** Goes on with erasures as long as there is something to do; resolves with what was put off. */
