@@ -2,10 +2,14 @@ import { expect, test } from "bun:test";
 import { DAY_MS } from "../../../core/time/durations.ts";
 import { rejection } from "../../contract/world.contract.ts";
 import { openOther, withDriver } from "../postgres-world.contract.ts";
-import { tableOf } from "../retention/days.ts";
+import { dayOf, tableOf } from "../retention/days.ts";
 import { isThere } from "./table-columns.ts";
 
-const dayFrom = (days: number) => Math.floor(Date.now() / DAY_MS) + days;
+/** Whatever the time is: the server's clock tells which days are over. */
+const OVER = Date.UTC(2020, 0, 15);
+const TO_COME = Date.UTC(2120, 0, 15);
+
+const dayToCome = (days: number) => dayOf(TO_COME) + days;
 
 for (const { damage, missing } of [
   { damage: "DROP TABLE webhooks", missing: /TABLE webhooks$/ },
@@ -49,28 +53,28 @@ for (const { damage, missing } of [
 test("a start is refused if only some of a day's tables are there, but not for days of the past, which go one after the other", () =>
   withDriver(async (driver, url) => {
     const store = await openOther(url);
-    await store.retention.prepareDays(Date.now());
-    await store.retention.prepareDays(Date.now() - 5 * DAY_MS);
+    await store.retention.prepareDays(TO_COME);
+    await store.retention.prepareDays(OVER);
     await store.close();
-    await driver.query(`DROP TABLE ${tableOf("messages", dayFrom(-5))}`);
+    await driver.query(`DROP TABLE ${tableOf("messages", dayOf(OVER))}`);
     await (await openOther(url)).close();
-    await driver.query(`ALTER TABLE contents DETACH PARTITION ${tableOf("contents", dayFrom(1))}`);
+    await driver.query(`ALTER TABLE contents DETACH PARTITION ${tableOf("contents", dayToCome(1))}`);
     expect(String(await rejection(openOther(url)))).toEndWith(
-      `Missing: TABLE ${tableOf("contents", dayFrom(1))}`,
+      `Missing: TABLE ${tableOf("contents", dayToCome(1))}`,
     );
   }));
 
 test("days to come that a clock set ahead has pruned but for their contents are no reason to refuse: they are made again", () =>
   withDriver(async (driver, url) => {
     const store = await openOther(url);
-    await store.retention.prepareDays(Date.now());
-    const now = Date.now() + 9 * DAY_MS;
+    await store.retention.prepareDays(TO_COME);
+    const now = TO_COME + 9 * DAY_MS;
     const bounds = { before: now - 7 * DAY_MS, atLatest: now - 16 * DAY_MS, limit: 1 };
     while ((await store.retention.pruneMessages(bounds)) > 0);
-    expect(await isThere(driver, tableOf("messages", dayFrom(1)))).toBe(false);
+    expect(await isThere(driver, tableOf("messages", dayToCome(1)))).toBe(false);
     const later = await openOther(url);
-    await later.retention.prepareDays(Date.now());
-    expect(await isThere(driver, tableOf("messages", dayFrom(1)))).toBe(true);
+    await later.retention.prepareDays(TO_COME);
+    expect(await isThere(driver, tableOf("messages", dayToCome(1)))).toBe(true);
     await later.close();
     await store.close();
   }));
@@ -126,15 +130,15 @@ test("members of the role that owns the tables take turns: each starts on the da
       return openOther(url.replace("postrider@", `${member}@`));
     };
     const one = await openAs(`${owner}_a`);
-    await one.retention.prepareDays(Date.now());
+    await one.retention.prepareDays(TO_COME);
     await one.close();
     const other = await openAs(`${owner}_b`);
-    const now = Date.now() + 8 * DAY_MS;
+    const now = TO_COME + 8 * DAY_MS;
     const bounds = { before: now - 7 * DAY_MS, atLatest: now - 16 * DAY_MS, limit: 1 };
     while ((await other.retention.pruneMessages(bounds)) > 0);
     await other.close();
-    expect(await isThere(driver, tableOf("messages", dayFrom(0)))).toBe(false);
-    expect(await isThere(driver, tableOf("messages", dayFrom(1)))).toBe(true);
+    expect(await isThere(driver, tableOf("messages", dayToCome(0)))).toBe(false);
+    expect(await isThere(driver, tableOf("messages", dayToCome(1)))).toBe(true);
     await driver.query(`DROP OWNED BY ${owner}, ${owner}_a, ${owner}_b CASCADE`);
     await driver.query(`DROP ROLE ${owner}_a, ${owner}_b, ${owner}`);
   }));
