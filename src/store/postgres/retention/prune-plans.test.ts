@@ -45,7 +45,9 @@ const LATER = [
    SELECT 'c', message_id::text, message_id, 0 FROM webhooks LIMIT $1`,
 ];
 
-const READ = `SELECT sum(idx_tup_read)::bigint AS read FROM pg_stat_user_indexes
+/** Rows that were read by an index, and those of a table that was read from its beginning to its end. */
+const READ = `SELECT sum(seq_tup_read + read)::bigint AS read FROM pg_stat_user_tables
+  JOIN (SELECT relid, sum(idx_tup_read) AS read FROM pg_stat_user_indexes GROUP BY relid) AS by_index USING (relid)
   WHERE relname IN ('webhooks', 'webhook_attempts', 'provider_ids')`;
 
 for (const [way, maxKept] of [
