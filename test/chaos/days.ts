@@ -71,8 +71,9 @@ export async function runDays(store: Store, options: DaysOptions): Promise<Outco
     const problems = await findProblems(world, { since: shownSince(mornings, fleet.now()) });
     const counts = countsOf(world);
     await letAllGo(world);
+    const left = await stop(world);
     const errors = fleet.errors().map((line) => `an error in a log: ${line}`);
-    return { problems: [...model.problems, ...problems, ...errors, ...(await stop(world))], counts };
+    return { problems: [...model.problems, ...problems, ...errors, ...left], counts };
   } finally {
     await world.close();
   }
