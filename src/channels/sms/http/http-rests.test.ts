@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { type FakeGateway, startFakeGateway } from "../../../../test/fakes/fake-gateway.ts";
 import { ACCEPTED, type HttpRig, never, openPlain, outgoingSms } from "../../../../test/fakes/http-rig.ts";
+import { keptPort } from "../../../../test/fakes/kept-port.ts";
 
 /** As many messages as may be under way at once. */
 const SLOTS = 20;
@@ -9,7 +10,7 @@ const SLOTS = 20;
 let gateway: FakeGateway;
 let rig: HttpRig;
 beforeEach(async () => {
-  gateway = await startFakeGateway(ACCEPTED);
+  gateway = await startFakeGateway(ACCEPTED, await keptPort());
   rig = openPlain(gateway.url);
 });
 afterEach(async () => {
