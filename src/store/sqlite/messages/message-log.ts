@@ -22,7 +22,7 @@ export interface MessageLog {
   save(message: MessageRow, step: Step): void;
   /** The saved entries of a message that are not written to its timeline yet. */
   unwrittenEntries(id: string): readonly TimelineEntry[];
-  /** Wipes the body that is in the message's row. */
+  /** Wipes the body that is in the row of a message which this transaction has saved, and has not written yet. */
   wipe(id: string): void;
   /** Changes the status `from` to `to`, without a timeline entry. A message with another status stays as it is. */
   moveStatus(id: string, from: MessageStatus, to: MessageStatus): void;
@@ -77,7 +77,6 @@ function createUnwritten(db: Database, append: (all: readonly NewEntries[]) => v
   const progressed = "UPDATE messages SET status = ?, parts = ?, sequence = ?, position = ?, error = ?";
   const move = db.prepare(`${progressed} WHERE id = ?`);
   const moveAndWipe = db.prepare(`${progressed}, body = NULL WHERE id = ?`);
-  const wipe = db.prepare("UPDATE messages SET body = NULL WHERE id = ?");
   const saved = new Map<string, SavedMessage>();
   const update = ({ row, progress, isWiped }: SavedMessage) => {
     const { status, parts, sequence, position, error } = progress;
@@ -105,7 +104,6 @@ function createUnwritten(db: Database, append: (all: readonly NewEntries[]) => v
     wipe(id: string): void {
       const message = saved.get(id);
       if (message) saved.set(id, { ...message, isWiped: true });
-      else wipe.run(id);
     },
     /** Writes one message now. */
     write(id: string): void {
