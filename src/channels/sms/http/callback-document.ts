@@ -12,11 +12,16 @@ export function documentOf(request: CallbackRequest, jsonField: string | undefin
   const looksLikeJson = /^\s*[[{]/.test(request.body);
   if (/json/i.test(type) || (looksLikeJson && !/form/i.test(type))) return parsed(request.body);
   // A client that is given a text and no type says that it sends a form, as PHP's curl does. No form is JSON from end to end.
+  // JSON in which there is nothing is a form without fields: the query says it all.
   const mislabelled = looksLikeJson ? parsed(request.body) : undefined;
-  if (mislabelled !== undefined) return mislabelled;
-  const boundary = BOUNDARY.exec(type)?.[1];
-  const fields = boundary === undefined ? fieldsOf(request.body) : multipartFields(request.body, boundary);
+  if (mislabelled && Object.keys(mislabelled).length > 0) return mislabelled;
+  const fields = mislabelled ? {} : formFields(request.body, type);
   return withJson({ ...fieldsOf(queryOf(request.url)), ...fields }, jsonField);
+}
+
+function formFields(body: string, type: string): Record<string, string> {
+  const boundary = BOUNDARY.exec(type)?.[1];
+  return boundary === undefined ? fieldsOf(body) : multipartFields(body, boundary);
 }
 
 /** Of a form as PHP's curl sends it that was given a list of fields. */

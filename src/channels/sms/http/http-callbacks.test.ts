@@ -59,6 +59,14 @@ test.each<[string, Callback]>([
   ["a form with its id in the query", { query: "id=1&s=LOST", form: { s: "DONE" } }],
   ["JSON that does not say so", { body: ' {"id":1,"s":"DONE"}' }],
   ["JSON that says it is a form", { body: '{"id":1,"s":"DONE"}', headers: FORM }],
+  [
+    "a query beside an empty object that says it is a form",
+    { query: "id=1&s=DONE", body: "{}", headers: FORM },
+  ],
+  [
+    "a query beside an empty list that says it is a form",
+    { query: "id=1&s=DONE", body: " []", headers: FORM },
+  ],
   ["a list", { json: [{ id: "1", s: "DONE" }] }],
   ["a word in another case, with blanks", { json: { id: ' "1" ', s: " done " } }],
 ])("%s is read", (_, callback) => {
@@ -97,6 +105,11 @@ test("a report names a message by our id only where the gateway was given it", (
   expect(receiptOf({ json }, ours)).toMatchObject({ providerMessageId: MESSAGE_ID, isOwnId: true });
   expect(receiptOf({ json: { ...json, id: "A-1" } }, ours)).toMatchObject({ providerMessageId: "A-1" });
   expect(receiptOf({ json: { ...json, id: "A-1" } }, ours)).not.toHaveProperty("isOwnId");
+});
+
+test.each(["{}", "[]"])("%s that says it is a form names no message, and asks for none", (body) => {
+  expect(reading({ body, headers: FORM })).toMatchObject({ kind: "receipts", receipts: [] });
+  expect(reading({ body, headers: FORM })).not.toHaveProperty("isNameless");
 });
 
 test("a report without an id is passed over, and the others of its callback count", () => {
