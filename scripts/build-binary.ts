@@ -5,6 +5,7 @@
 import { chmodSync, mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { CONSOLE_PLUGIN } from "./console-plugin.ts";
 import { PROGRAMS } from "./programs.ts";
 
 const { values, positionals } = parseArgs({
@@ -18,6 +19,7 @@ const EXECUTABLE = 0o755;
 mkdirSync(dirname(outfile), { recursive: true });
 const { success, logs } = await Bun.build({
   entrypoints: [...PROGRAMS],
+  plugins: [CONSOLE_PLUGIN],
   compile: {
     outfile,
     ...(values.target !== undefined && { target: values.target as Bun.Build.CompileTarget }),

@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { CONSOLE_PLUGIN } from "./console-plugin.ts";
 import { PROGRAMS } from "./programs.ts";
 
 const folder = process.argv[2];
@@ -23,7 +24,7 @@ const shared = {
   publicPath: `${folder}/`,
 } as const;
 
-await Bun.build({ ...shared, entrypoints: seldom, splitting: true });
+await Bun.build({ ...shared, entrypoints: seldom, splitting: true, plugins: [CONSOLE_PLUGIN] });
 await Bun.build({
   ...shared,
   entrypoints: often,
@@ -35,6 +36,7 @@ await Bun.build({
   banner: '"use strict";',
   define: { "import.meta.url": JSON.stringify(pathToFileURL(join(folder, "main.ts")).href) },
   plugins: [
+    CONSOLE_PLUGIN,
     { name: "without top-level await", setup: (build) => void build.onLoad({ filter: OFTEN }, load) },
   ],
 });

@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
@@ -13,9 +13,11 @@ import { until } from "./until.ts";
 
 const ROOT = join(import.meta.dir, "..");
 
+const quoted = (words: string) => `'${words.replaceAll("'", "'\\''")}'`;
+
 /** In place of the network: what is cloned is this repository, and what is installed are its packages. */
-const GIT = `[ "$1" = clone ] && mkdir postrider && cp -r '${ROOT}/src' '${ROOT}/package.json' postrider`;
-const NPM = `[ "$1" = install ] && exec ln -s '${ROOT}/node_modules' node_modules\nexec '${Bun.which("npm")}' "$@"`;
+const GIT = `[ "$1" = clone ] && mkdir postrider && cp -r ${quoted(`${ROOT}/src`)} ${quoted(`${ROOT}/package.json`)} postrider`;
+const NPM = `[ "$1" = install ] && exec ln -s ${quoted(`${ROOT}/node_modules`)} node_modules\nexec ${quoted(Bun.which("npm") ?? "")} "$@"`;
 
 const started: ChildProcess[] = [];
 
@@ -28,9 +30,10 @@ afterEach(async () => {
   }
 });
 
-/** A machine with git, npm and curl, and a home folder with nothing in it. */
+/** A machine with git, npm and curl, and a home folder with nothing in it, whose name has what names may have. */
 async function openMachine() {
-  const home = folderUntilTheEnd("postrider-quickstart-");
+  const home = join(folderUntilTheEnd("postrider-quickstart-"), "o'brien's \"new\" 50%41 #1 日本");
+  mkdirSync(home);
   for (const [name, script] of Object.entries({ git: GIT, npm: NPM })) {
     writeFileSync(join(home, name), `#!/bin/sh\n${script}\n`);
     chmodSync(join(home, name), 0o755);

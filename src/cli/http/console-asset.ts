@@ -1,4 +1,4 @@
-import { consoleModules } from "./console-modules.ts" with { type: "macro" };
+import { consoleModules } from "./console-modules.ts";
 
 const FILES: ReadonlyMap<string, string> = new Map(Object.entries(consoleModules()));
 

@@ -1,4 +1,7 @@
-/** Runs when the program is built, or loaded from its sources. What it returns becomes part of the program. */
+/**
+ * Runs when the program is built (`scripts/console-plugin.ts`), so that what it returns becomes part of the program, or when it is loaded
+ * from its sources. Not as a macro, which Bun cannot load from a folder that has a quote in its path.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
