@@ -30,7 +30,7 @@ onEveryAdmin((startAdmin) => {
       });
     });
 
-    test("one whose stored settings a newer rule refuses can still be renamed and disabled", async () => {
+    test("a connector whose stored settings a newer rule refuses can still be renamed and disabled", async () => {
       const id = await connector();
       const read = await admin.store.records.find("connectors", { id });
       await admin.store.records.update("connectors", read!, { config: { ...read!.config, hots: "a" } });
@@ -151,7 +151,7 @@ onEveryAdmin((startAdmin) => {
       expect(empty.json.details["config.host"]).toBe("required");
     });
 
-    test("without a name they are called by their kind, numbered", async () => {
+    test("connectors without a name are called by their kind, numbered", async () => {
       const names = (await admin.call("GET", "connectors")).json.data.map(
         (row: { name: string }) => row.name,
       );
@@ -160,14 +160,14 @@ onEveryAdmin((startAdmin) => {
       expect(new Set(names).size).toBe(names.length);
     });
 
-    test("several that are created at once without a name get one each", async () => {
+    test("connectors that are created at once without a name get one each", async () => {
       const body = { kind: "test", config: { host: "a.example", password: "p" } };
       const made = await Promise.all(Array.from({ length: 6 }, () => admin.call("POST", "connectors", body)));
       expect(made.map(({ status }) => status)).toEqual(made.map(() => 201));
       expect(new Set(made.map(({ json }) => json.name)).size).toBe(made.length);
     });
 
-    test("without a name they are called by their provider, where a kind has several", async () => {
+    test("connectors without a name are called by their provider, where a kind has several", async () => {
       const config = { host: "relay.example", provider: "postmark" };
       const create = () => admin.call("POST", "connectors", { kind: "smtp", config });
       expect([(await create()).json.name, (await create()).json.name]).toEqual(["postmark", "postmark-2"]);
@@ -196,7 +196,7 @@ onEveryAdmin((startAdmin) => {
       expect(refused.json.details).toEqual({ "config.host": "required", "config.port": expect.any(String) });
     });
 
-    test("one whose provider calls nobody back shows no path for that", async () => {
+    test("a connector whose provider calls nobody back shows no path for that", async () => {
       const id = await connector();
       const { json } = await admin.call("GET", `connectors/${id}`);
       expect(Object.keys(json)).not.toContain("callback_path");
@@ -229,7 +229,7 @@ onEveryAdmin((startAdmin) => {
       });
     });
 
-    test("trying one answers how it went, good or bad", async () => {
+    test("trying a connector answers how it went, good or bad", async () => {
       const id = await connector();
       admin.check = { ok: false, detail: "password refused" };
       expect(await admin.call("POST", `connectors/${id}/test`)).toMatchObject({
@@ -239,7 +239,7 @@ onEveryAdmin((startAdmin) => {
       expect((await admin.call("POST", `connectors/${NOBODY}/test`)).status).toBe(404);
     });
 
-    test("one that a route uses is not deleted, and the answer names the route", async () => {
+    test("a connector that a route uses is not deleted, and the answer names the route", async () => {
       const id = await connector();
       const { json: route } = await admin.call("POST", "routes", {
         channel: "sms",
@@ -254,7 +254,7 @@ onEveryAdmin((startAdmin) => {
       expect((await admin.call("DELETE", `connectors/${id}`)).status).toBe(204);
     });
 
-    test("one that receives for an inbound number is not deleted, and the answer names the number", async () => {
+    test("a connector that receives for an inbound number is not deleted, and the answer names the number", async () => {
       const id = await connector();
       const { json: account } = await admin.call("POST", "accounts", { name: "Acme", mode: "live" });
       const { json: number } = await admin.call("POST", "inbound-numbers", {

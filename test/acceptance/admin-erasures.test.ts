@@ -72,7 +72,7 @@ onEveryAdmin((startAdmin) => {
     }
   });
 
-  test("in one account only, where it is named", async () => {
+  test("an erasure is in one account only, where one is named", async () => {
     await using admin = await startAdmin();
     const body = { recipient: NUMBER, account_id: admin.accountId };
     expect((await admin.call("POST", "erasures", body)).json.account_id).toBe(admin.accountId);

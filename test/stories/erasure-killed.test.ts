@@ -81,7 +81,7 @@ function eraseUntilKilled(place: Place, nth: number, now: number) {
 
 onBothStores(() => {
   for (const nth of [1, 3, 8, 14]) {
-    test(`killed at step ${nth}, it goes on after the restart, counts each message once and forgets nothing`, async () => {
+    test(`an erasure that is killed at step ${nth} goes on after the restart, counts each message once and forgets nothing`, async () => {
       const folder = makeDataFolder();
       const url = await databaseOf(folder.path);
       const place = url === undefined ? inFile(join(folder.path, "life.db")) : onServer(url);

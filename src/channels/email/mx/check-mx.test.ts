@@ -53,7 +53,7 @@ function host(dns: FakeDns, domain: string, ...names: readonly string[]): void {
   for (const name of names) dns.a.set(name, ["127.0.0.1"]);
 }
 
-test("it finds the domain's mail host, speaks to it over TLS, and sends nothing", async () => {
+test("the check of an mx connector finds the domain's mail host, speaks to it over TLS, and sends nothing", async () => {
   const [dns, smtp] = [await openZone(), await openHost({ tls: "starttls" })];
   host(dns, "example.com", "mx.example.com");
   expect(await check(dns, { port: smtp.port }, "example.com")).toEqual({
@@ -64,7 +64,7 @@ test("it finds the domain's mail host, speaks to it over TLS, and sends nothing"
   expect([smtp.connections(), smtp.received.length]).toEqual([1, 0]);
 });
 
-test("without a name it tries a domain whose hosts nearly everybody can reach", async () => {
+test("the check of an mx connector without a name tries a domain whose hosts nearly everybody can reach", async () => {
   const [dns, smtp] = [await openZone(), await openHost()];
   host(dns, "gmail.com", "mx.gmail.test");
   const { ok, detail } = await check(dns, { port: smtp.port });
@@ -73,7 +73,7 @@ test("without a name it tries a domain whose hosts nearly everybody can reach", 
   expect(detail).toEndWith("answers without TLS");
 });
 
-test("it says goodbye, and tells of a host that did not answer before the one that did", async () => {
+test("the check of an mx connector says goodbye, and tells of a host that did not answer before the one that did", async () => {
   const dns = await openZone();
   const raw = await startRawSmtp((verb, _, connection) =>
     verb === "GREETING" && connection === 1 ? { lastWords: "554 5.7.1 not you" } : undefined,
@@ -89,7 +89,7 @@ test("it says goodbye, and tells of a host that did not answer before the one th
   expect(raw.lines.filter((line) => /^(MAIL|RCPT|DATA)/.test(line))).toEqual([]);
 });
 
-test("it says of a name that many hosts refuse that they do, whether the host answers or not", async () => {
+test("the check of an mx connector says of a name that many hosts refuse that they do, whether the host answers or not", async () => {
   const dns = await openZone();
   const raw = await startRawSmtp((verb, _, connection) =>
     verb === "GREETING" && connection === 1 ? { lastWords: "554 5.7.1 not you" } : undefined,
@@ -111,7 +111,7 @@ test("it says of a name that many hosts refuse that they do, whether the host an
   expect(told.includes(advice("[127.0.0.1]"))).toBe(greeting === "EHLO [127.0.0.1]");
 });
 
-test("it says what stands in the way: no such domain, a null MX, a host that may not be connected to, nobody there", async () => {
+test("the check of an mx connector says what stands in the way: no such domain, a null MX, a host that may not be connected to, nobody there", async () => {
   const [dns, smtp] = [await openZone(), await openHost()];
   const { port } = smtp;
   const detail = async (domain: string, config = {}) => {
@@ -152,7 +152,7 @@ async function publish(dns: FakeDns, mode: string, pattern: string): Promise<num
   return (web.address() as AddressInfo).port;
 }
 
-test("it keeps to the domain's MTA-STS policy as deliveries do, and tells of it", async () => {
+test("the check of an mx connector keeps to the domain's MTA-STS policy as deliveries do, and tells of it", async () => {
   const [dns, smtp] = [await openZone(), await openHost({ tls: "starttls", certificate: mailTls })];
   host(dns, "example.net", "mx.example.org", "mx.example.net");
   const told = async (mode: string, pattern: string, config = {}) => {

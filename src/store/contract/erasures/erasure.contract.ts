@@ -34,7 +34,7 @@ export function erasureContract(open: OpenStore): void {
   );
 
   test(
-    "the record says that it was done, when, and how much went, and no longer whom it was about",
+    "the record of an erasure says that it was done, when, and how much went, and no longer whom it was about",
     inWorld(open, async (world) => {
       const { store, clock } = world;
       await world.sms({ to: [THEIRS] });
