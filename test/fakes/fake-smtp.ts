@@ -197,6 +197,8 @@ export interface RawSmtp {
   readonly connections: () => number;
   /** Resolves when a line that begins with `start` has come in. */
   readonly heard: (start: string) => Promise<string>;
+  /** Resolves when `count` connections are open. */
+  readonly openConnections: (count: number) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -209,7 +211,10 @@ export async function startRawSmtp(script: RawScript, port = 0, host = "127.0.0.
     const connection = ++connections;
     sockets.add(socket);
     socket.on("error", () => {});
-    socket.on("close", () => sockets.delete(socket));
+    socket.on("close", () => {
+      sockets.delete(socket);
+      changes.announce();
+    });
     const note = (line: string) => {
       lines.push(line);
       changes.announce();
@@ -224,6 +229,7 @@ export async function startRawSmtp(script: RawScript, port = 0, host = "127.0.0.
     lines,
     connections: () => connections,
     heard: (start) => changes.until(() => lines.find((line) => line.startsWith(start))),
+    openConnections: async (count) => void (await changes.until(() => sockets.size === count || undefined)),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

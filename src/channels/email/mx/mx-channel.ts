@@ -23,9 +23,7 @@ import { type MxSettings, toMxSettings } from "./mx-config.ts";
 export function openMxChannel(connector: Connector, deps: ChannelDeps): Channel {
   const settings = toMxSettings(connector);
   const health = openHealth(settings, deps);
-  // Many messages may find out together.
-  const onMissingAddress = (fault: MessageError) => void (health.isUp() && health.markDown(fault));
-  const parts = createParts(settings, deps, onMissingAddress);
+  const parts = createParts(settings, deps, health.markDown);
   const sends = createInFlight();
   const freeSlots = () => (health.isUp() ? Math.max(0, settings.maxConnections - sends.count()) : 0);
 
@@ -52,9 +50,8 @@ export function openMxChannel(connector: Connector, deps: ChannelDeps): Channel 
       return outcome;
     },
     async stop() {
-      health.stop();
       // Each has a time limit of its own. A change of settings is no reason for a message to be in doubt, and to be sent twice.
-      await sends.whenEmpty();
+      await Promise.all([health.stop(), sends.whenEmpty()]);
       await parts.sessions.quitAll();
     },
   };
@@ -67,17 +64,13 @@ const NOT_AN_EMAIL: PartOutcome = {
 
 /** It is up unless this machine lacks the address to connect from: what one host of many says or does is no fault of the connector. */
 function openHealth({ session: { localAddress } }: MxSettings, deps: ChannelDeps): HostHealth {
-  const { clock, random, onStatus, onSlots } = deps;
+  const { clock, random, onStatus, onSlots: onUp } = deps;
   const reasonOf = ({ message }: MessageError) => message;
-  const health = createHostHealth({ clock, random, onStatus, reasonOf, probe: () => void probe() });
-  const probe = async () => {
+  const probe = async (): Promise<MessageError | undefined> => {
     const missing = localAddress === undefined ? undefined : await missingLocalAddress(localAddress);
-    if (health.status().state === "stopped") return;
-    if (missing !== undefined) return health.markDown({ code: "mx.local_address", message: missing });
-    health.markUp();
-    onSlots();
+    return missing === undefined ? undefined : { code: "mx.local_address", message: missing };
   };
-  return health;
+  return createHostHealth({ clock, random, probe, onUp, onStatus, reasonOf });
 }
 
 function createParts(

@@ -32,13 +32,17 @@ type PoolDeps = Pick<ChannelDeps, "clock" | "random" | "onSlots" | "onStatus">;
 
 export function createSmtpPool(settings: SmtpSettings, deps: PoolDeps): SmtpPool {
   const idle = createIdleSessions(deps.clock, settings.idleTimeoutMs);
-  const stopping = new AbortController();
   const sends = createInFlight();
   const loans = createLoans();
   const limit = createConnectionLimit(deps.clock, { most: settings.maxConnections, onRaise: deps.onSlots });
-  const health = openHost(settings, deps, { idle, stopping: stopping.signal, onUp: limit.lift });
+  const health = openHealth(settings, deps, { idle, limit });
   const freeSlots = () => (health.isUp() ? Math.max(0, limit.current() - sends.count()) : 0);
-  const faults = createFaults({ health, limit, served: () => loans.open() + idle.count() });
+  const heed = (fault: MessageError) => {
+    const served = loans.open() + idle.count();
+    // RFC 5321 §3.8: one connection too many is no outage, and the others keep working.
+    if (served > 0 && isServiceClosing(fault.message)) limit.lower(served);
+    else health.markDown(fault);
+  };
 
   return {
     start: health.start,
@@ -51,7 +55,7 @@ export function createSmtpPool(settings: SmtpSettings, deps: PoolDeps): SmtpPool
       const opened = await openSmtpSession(settings, deps.clock, signal);
       if ("session" in opened) return loans.lend(opened.session, false);
       // Being called off says nothing about the host.
-      if (!signal.aborted) faults.heed(opened.fault);
+      if (!signal.aborted) heed(opened.fault);
       return opened;
     },
     giveBack(session) {
@@ -60,19 +64,15 @@ export function createSmtpPool(settings: SmtpSettings, deps: PoolDeps): SmtpPool
       if (isSpent || health.status().state === "down") void session.quit();
       else idle.put(session);
     },
-    markDown: faults.markDown,
+    markDown: health.markDown,
     async stop() {
-      health.stop();
-      await Promise.all([sends.whenEmpty(), idle.quitAll()]);
-      // The last messages have returned sessions since, and may have lowered the limit.
+      await Promise.all([health.stop(), sends.whenEmpty(), idle.quitAll()]);
+      // The last messages, and the last try, have returned sessions since, and may have lowered the limit.
       await idle.quitAll();
       limit.stop();
-      stopping.abort(STOPPED);
     },
   };
 }
-
-const STOPPED = "the service stopped";
 
 /** The connections that carry a message at the moment. */
 function createLoans() {
@@ -87,55 +87,23 @@ function createLoans() {
   };
 }
 
-/**
- * What the faults of messages say about the host. When it goes down, the messages under way fail one after the other; together they
- * count as one failure, with one pause. While the host is being probed, only that probe counts: a second one would double the
- * logins.
- */
-function createFaults({ health, limit, served }: FaultParts) {
-  const markDown = (fault: MessageError) => {
-    if (health.isUp()) health.markDown(fault);
-  };
-  return {
-    markDown,
-    heed(fault: MessageError) {
-      const count = served();
-      // RFC 5321 §3.8: one connection too many is no outage, and the others keep working.
-      if (count > 0 && isServiceClosing(fault.message)) limit.lower(count);
-      else markDown(fault);
-    },
-  };
-}
-
-interface FaultParts {
-  readonly health: HostHealth;
-  readonly limit: ConnectionLimit;
-  /** How many connections are open. */
-  readonly served: () => number;
-}
-
-/** The host's health. A connection that a probe opens is kept for the first message. */
-function openHost(
+/** The host's health. A connection that a try opens is kept for the first message. */
+function openHealth(
   settings: SmtpSettings,
-  deps: PoolDeps,
-  { idle, stopping, onUp }: { idle: IdleSessions; stopping: AbortSignal; onUp: () => void },
-) {
-  const { clock, random, onStatus, onSlots } = deps;
-  const reasonOf = (fault: MessageError) => withTlsAdvice(fault, settings);
-  const health = createHostHealth({ clock, random, onStatus, reasonOf, probe: () => void probe() });
-
-  const probe = async () => {
-    const opened = await withinLimit(
-      clock,
-      { limitMs: settings.sendTimeoutMs, signal: stopping },
-      (limited) => openSmtpSession(settings, clock, limited),
-    );
-    if ("fault" in opened) return health.markDown(opened.fault);
-    if (health.status().state === "stopped") return void opened.session.quit();
+  { clock, random, onStatus, onSlots }: PoolDeps,
+  { idle, limit }: { readonly idle: IdleSessions; readonly limit: ConnectionLimit },
+): HostHealth {
+  const probe = async (signal: AbortSignal) => {
+    const within = { limitMs: settings.sendTimeoutMs, signal };
+    const opened = await withinLimit(clock, within, (limited) => openSmtpSession(settings, clock, limited));
+    if ("fault" in opened) return opened.fault;
     idle.put(opened.session);
-    health.markUp();
-    onUp();
+    return undefined;
+  };
+  const onUp = () => {
+    limit.lift();
     onSlots();
   };
-  return health;
+  const reasonOf = (fault: MessageError) => withTlsAdvice(fault, settings);
+  return createHostHealth({ clock, random, probe, onUp, onStatus, reasonOf });
 }
