@@ -113,38 +113,82 @@ function shuffled(hosts: readonly MailHost[], random: Random): readonly MailHost
     .map(({ host }) => host);
 }
 
+/** Offers the message to one target after the other, until each recipient has an answer, or there is no use in going on. */
 async function tryTargets(
   parts: MxParts,
   targets: readonly HostAddress[],
   handover: Delivery,
 ): Promise<Delivered> {
-  const outcomes = new Map<string, PartOutcome>();
-  const faults: FaultAtHost[] = [];
-  const asked: Asked[] = [];
-  let waiting = targets;
-  let left = handover.envelopes;
-  let timesPutOff = 0;
-  for (let target = waiting[0]; target; target = waiting[0]) {
-    if (left.length === 0 || timesPutOff === MAX_PUT_OFF || handover.signal.aborted || !handover.isOurs())
-      break;
-    waiting = waiting.slice(1);
-    const leavesSilent = waiting.some(({ name }) => name !== target.name);
-    const hasOthers = waiting.length > 0;
-    const handed = await offer(parts, target, { ...handover, envelopes: left, leavesSilent, hasOthers });
-    for (const [address, outcome] of handed.outcomes) outcomes.set(address, asDelivered(outcome));
-    if (handed.outcomes.size > 0 || handed.wasBrokenOff) asked.push({ host: target.name, handed });
-    if (handed.fault) faults.push({ ...handed.fault, host: target.name });
-    // A host that is full or closes says nothing of the others (RFC 5321 §5.1).
-    left = [...handed.putOff, ...handed.left];
-    if (handed.putOff.length > 0) {
-      timesPutOff++;
-      waiting = withLast(waiting, target.name);
-    }
+  const round: Round = {
+    outcomes: new Map(),
+    faults: [],
+    asked: [],
+    waiting: targets,
+    left: handover.envelopes,
+    timesPutOff: 0,
+  };
+  for (let target = nextIn(round, handover); target; target = nextIn(round, handover)) {
+    round.waiting = round.waiting.slice(1);
+    note(round, target, await offerLeft(parts, target, { round, handover }));
     const rest = parts.sessions.restOf(target);
     // What a host says of us holds for the domain's others; but one that takes no connection may have another take its mail.
     if (rest === "wait") break;
-    if (rest === "shut") waiting = waiting.filter(({ name }) => name !== target.name);
+    if (rest === "shut") round.waiting = round.waiting.filter(isOfOther(target));
   }
+  return toDelivered(round);
+}
+
+/** How far a message has come with the targets of a domain. */
+interface Round {
+  /** By address. Those that another host may take have one too, which counts if none does. */
+  readonly outcomes: Map<string, PartOutcome>;
+  /** Of the targets that were not offered all of it. */
+  readonly faults: FaultAtHost[];
+  readonly asked: Asked[];
+  /** The targets that are still to be asked. */
+  waiting: readonly HostAddress[];
+  /** What is to be offered to them. */
+  left: readonly Envelope[];
+  timesPutOff: number;
+}
+
+function nextIn(
+  { waiting, left, timesPutOff }: Round,
+  { signal, isOurs }: Delivery,
+): HostAddress | undefined {
+  const isOver = left.length === 0 || timesPutOff === MAX_PUT_OFF || signal.aborted || !isOurs();
+  return isOver ? undefined : waiting[0];
+}
+
+function offerLeft(
+  parts: MxParts,
+  target: HostAddress,
+  { round: { waiting, left: envelopes }, handover }: { readonly round: Round; readonly handover: Delivery },
+): Promise<Offered> {
+  const leavesSilent = waiting.some(isOfOther(target));
+  return offer(parts, target, { ...handover, envelopes, leavesSilent, hasOthers: waiting.length > 0 });
+}
+
+function note(round: Round, target: HostAddress, handed: Offered): void {
+  for (const [address, outcome] of handed.outcomes) round.outcomes.set(address, asDelivered(outcome));
+  if (handed.outcomes.size > 0 || handed.wasBrokenOff) round.asked.push({ host: target.name, handed });
+  if (handed.fault) round.faults.push({ ...handed.fault, host: target.name });
+  // A host that is full or closes says nothing of the others (RFC 5321 §5.1).
+  round.left = [...handed.putOff, ...handed.left];
+  if (handed.putOff.length === 0) return;
+  round.timesPutOff++;
+  // Behind its other addresses the host is likely to be as full.
+  round.waiting = round.waiting.toSorted(
+    (a, b) => Number(a.name === target.name) - Number(b.name === target.name),
+  );
+}
+
+function isOfOther({ name }: HostAddress): (target: HostAddress) => boolean {
+  return (target) => target.name !== name;
+}
+
+/** What the round has come to: the recipients that are left have the outcome that another host was to better, or the faults'. */
+function toDelivered({ outcomes, faults, asked, waiting, left, timesPutOff }: Round): Delivered {
   const { outcome, countsAsAttempt } = notOffered(faults);
   const isCutShort = waiting.length > 0 && timesPutOff < MAX_PUT_OFF;
   const mayHaveUtf8 = isCutShort || faults.some(isHeldBack);
@@ -207,11 +251,6 @@ function wasSecure(asked: readonly HandedOver[]): boolean | undefined {
 
 function mayHaveIt({ kind }: PartOutcome): boolean {
   return kind === "sent" || kind === "unconfirmed";
-}
-
-/** The targets with those of a host at the end: behind its other addresses it is likely to be as full. */
-function withLast(targets: readonly HostAddress[], last: string): readonly HostAddress[] {
-  return targets.toSorted((a, b) => Number(a.name === last) - Number(b.name === last));
 }
 
 /** Turns `sent` into delivered: the recipient's own host has taken the mail. Nothing more will be heard, unless it bounces. */
