@@ -7,7 +7,7 @@ import { withFailedCopy } from "./copies.ts";
 import type { EarlyFailure, Part, Progress, TimelineEntry } from "./message.ts";
 import type { PartOutcome, Receipt } from "./outcome.ts";
 import { isOpen, withoutEarly } from "./part.ts";
-import { applyAttempt, applyReceipt, type EndedAttempt, type ReceiptStep } from "./progress.ts";
+import { applyAttempt, applyReceipt, type EndedAttempt, type ReceiptStep, withPart } from "./progress.ts";
 import type { Step } from "./step.ts";
 
 /**
@@ -33,10 +33,8 @@ export function keepEarlyFailure(
     ...(raw !== undefined && { raw }),
   };
   const isKept = ({ early: other }: Part) => other !== undefined && (isOwnId || !other.isOwnId);
-  const parts = before.parts.map((part, index) =>
-    index === partIndex && !isKept(part) ? { ...part, early } : part,
-  );
-  return { progress: { ...before, parts }, entries: [] };
+  const keep = (part: Part) => (isKept(part) ? part : { ...part, early });
+  return { progress: withPart(before, partIndex, keep), entries: [] };
 }
 
 /** `applyAttempt`, together with the early failures that can be applied now that the attempt is over. */
@@ -120,15 +118,13 @@ function besideTaken(
 ): Step {
   const isTaken = attempt.outcomes[partIndex]?.kind === "sent" && attempt.connectorId === early.connectorId;
   if (!isTaken) return step;
-  const parts = step.progress.parts.map((part, index) =>
-    index === partIndex ? withFailedCopy(part, early) : part,
-  );
-  return { ...step, progress: { ...step.progress, parts } };
+  const progress = withPart(step.progress, partIndex, (part) => withFailedCopy(part, early));
+  return { ...step, progress };
 }
 
 function tellOne(step: Step, partIndex: number, { size, ...receipt }: EarlyFailure): Step {
-  const parts = step.progress.parts.map((part, index) => (index === partIndex ? withoutEarly(part) : part));
-  const { progress, entries, isLate } = applyReceipt({ ...step.progress, parts }, partIndex, receipt);
+  const untold = withPart(step.progress, partIndex, withoutEarly);
+  const { progress, entries, isLate } = applyReceipt(untold, partIndex, receipt);
   const told = entries.map((entry) => withSize(entry, size));
   const isParked = receipt.isOwnId && !isLate;
   return {

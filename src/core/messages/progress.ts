@@ -89,10 +89,13 @@ export function applyReceipt(before: Progress, partIndex: number, receipt: Recei
   // The message ended before any attempt had counted its parts.
   if (!part) return { ...lateReceipt(before, receipt), isLate: true };
   if (receipt.status === "complained" || receipt.status === "sent")
-    return { ...notedReceipt(before, part, receipt), isLate: false };
+    return { ...notedReceipt(before, receipt, part), isLate: false };
   if (!mayMove(part.status, receipt.status)) return { ...lateReceipt(before, receipt, part), isLate: true };
   const left = before.channel === "sms" && saysNotDelivered(receipt) ? withoutCopy(part, receipt) : undefined;
-  if (left) return { ...lateReceipt(withPart(before, partIndex, left), receipt, left), isLate: true };
+  if (left) {
+    const after = withPart(before, partIndex, () => left);
+    return { ...lateReceipt(after, receipt, left), isLate: true };
+  }
   const hasFailed = before.channel === "email" && receipt.status !== "delivered";
   const moved = {
     ...bare(part),
@@ -112,7 +115,7 @@ function movedByReceipt(
     receipt,
   }: { readonly moved: Part & { readonly status: MessageStatus }; readonly receipt: Receipt },
 ): Step {
-  const { parts } = withPart(before, partIndex, moved);
+  const { parts } = withPart(before, partIndex, () => moved);
   const proven = proveSent(before, parts, receipt.receivedAt);
   const after = withParts(proven.progress, parts, receipt.error);
   const step = record(proven.progress, after, {
@@ -126,8 +129,9 @@ function movedByReceipt(
   return { progress: step.progress, entries: [...proven.entries, ...step.entries] };
 }
 
-function withPart(before: Progress, partIndex: number, part: Part): Progress {
-  return { ...before, parts: before.parts.map((each, index) => (index === partIndex ? part : each)) };
+/** The progress with one of its parts changed. */
+export function withPart(before: Progress, partIndex: number, change: (part: Part) => Part): Progress {
+  return { ...before, parts: before.parts.map((part, index) => (index === partIndex ? change(part) : part)) };
 }
 
 /**

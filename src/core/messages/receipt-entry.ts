@@ -20,7 +20,7 @@ export function lateReceipt(before: Progress, receipt: Receipt, part?: Part): St
 }
 
 /** Notes a receipt that changes no status. */
-export function notedReceipt(before: Progress, part: Part, receipt: Receipt): Step {
+export function notedReceipt(before: Progress, receipt: Receipt, part: Part): Step {
   if (before.position >= MAX_ENTRIES) return { progress: before, entries: [] };
   return append(before, {
     at: receipt.receivedAt,
