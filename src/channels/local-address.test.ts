@@ -7,7 +7,10 @@ import { closeSmppRigs, openSmppRig } from "../../test/fakes/smpp-rig.ts";
 import { outgoingEmail, smtpConnector } from "../../test/fakes/smtp-relay.ts";
 import { testTls } from "../../test/fakes/test-tls.ts";
 import { until } from "../../test/until.ts";
+import type { MessageError } from "../core/messages/message.ts";
+import { createFullHosts } from "./email/mx/full-hosts.ts";
 import { createHostSessions } from "./email/mx/host-sessions.ts";
+import { createHostVisits } from "./email/mx/host-visits.ts";
 import { toMxSettings } from "./email/mx/mx-config.ts";
 import { mxConnectorKind } from "./email/mx/mx-connector.ts";
 import { smtpConnectorKind } from "./email/smtp/smtp-connector.ts";
@@ -120,13 +123,16 @@ test.each(["554 ", "220-"])(
 test("where this machine has lost the address, that is told, and held against no mail host", async () => {
   const lost: string[] = [];
   const settings = toMxSettings({ config: { port: 1, local_address: NOT_HERE } });
-  const sessions = createHostSessions(settings, createHeldClock(), ({ message }) => void lost.push(message));
+  const clock = createHeldClock();
+  const [visits, full] = [createHostVisits(clock), createFullHosts(clock)];
+  const onMissingAddress = ({ message }: MessageError) => void lost.push(message);
+  const sessions = createHostSessions(settings, { clock, visits, full, onMissingAddress });
   const host = { name: "mx.example.test", address: "127.0.0.1", mustProve: false };
   const { signal } = new AbortController();
   const opened = await sessions.connectionsTo(host).connect({ isFresh: false, signal });
   expect(opened).toMatchObject({ fault: { message: expect.stringContaining(SAID) } });
   expect(lost).toEqual([expect.stringContaining(SAID)]);
-  expect(sessions.hasFailed(host)).toBe(false);
+  expect(visits.hasFailed(host)).toBe(false);
 });
 
 test("of a mail host only addresses of the local address's kind are used", () => {

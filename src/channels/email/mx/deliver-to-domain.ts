@@ -18,6 +18,7 @@ import type { Booking, DestinationLimits } from "./destination-limits.ts";
 import { findMailHosts, type MailHost } from "./find-mail-hosts.ts";
 import { addressesOf, type HostAddress } from "./host-address.ts";
 import { type HostSessions, TOO_MANY } from "./host-sessions.ts";
+import type { HostVisits } from "./host-visits.ts";
 import type { MtaSts } from "./mta-sts.ts";
 import { allowsHost } from "./mta-sts-policy.ts";
 import type { MxSettings } from "./mx-config.ts";
@@ -29,6 +30,7 @@ export interface MxParts {
   readonly dns: Network["dns"];
   readonly rules: AddressRules;
   readonly policies: MtaSts | undefined;
+  readonly visits: HostVisits;
   readonly sessions: HostSessions;
   readonly domainLimits: DestinationLimits;
   readonly hostLimits: DestinationLimits;
@@ -102,7 +104,7 @@ function targetsOf(parts: MxParts, { domain, hosts, policy }: Choice): readonly 
   if (policy?.mode === "testing" && !hosts.every(({ name }) => allowsHost(policy, name)))
     parts.log.info({ domain }, "a mail host is not in the domain's MTA-STS policy, which is being tested");
   return addressesOf(shuffled(hosts, parts.random), policy).toSorted(
-    (a, b) => Number(parts.sessions.hasFailed(a)) - Number(parts.sessions.hasFailed(b)),
+    (a, b) => Number(parts.visits.hasFailed(a)) - Number(parts.visits.hasFailed(b)),
   );
 }
 
@@ -130,7 +132,7 @@ async function tryTargets(
   for (let target = nextIn(round, handover); target; target = nextIn(round, handover)) {
     round.waiting = round.waiting.slice(1);
     note(round, target, await offerLeft(parts, target, { round, handover }));
-    const rest = parts.sessions.restOf(target);
+    const rest = parts.visits.restOf(target);
     // What a host says of us holds for the domain's others; but one that takes no connection may have another take its mail.
     if (rest === "wait") break;
     if (rest === "shut") round.waiting = round.waiting.filter(isOfOther(target));

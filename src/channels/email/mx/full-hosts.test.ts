@@ -5,7 +5,9 @@ import { createHeldClock } from "../../../../test/fakes/held-clock.ts";
 import { type MxRig, openMxRig } from "../../../../test/fakes/mx-rig.ts";
 import { outgoingEmail } from "../../../../test/fakes/smtp-relay.ts";
 import { until } from "../../../../test/until.ts";
+import { createFullHosts } from "./full-hosts.ts";
 import { createHostSessions } from "./host-sessions.ts";
+import { createHostVisits } from "./host-visits.ts";
 import { toMxSettings } from "./mx-config.ts";
 
 const closing: (() => unknown)[] = [];
@@ -130,7 +132,8 @@ test("mail that must not go over the connections that such a host has, since it 
   const { host } = await openHost(1);
   const clock = createHeldClock();
   const settings = toMxSettings({ config: { port: host.port, allowed_ranges: ["127.0.0.0/8"] } });
-  const sessions = createHostSessions(settings, clock, () => {});
+  const [visits, full] = [createHostVisits(clock), createFullHosts(clock)];
+  const sessions = createHostSessions(settings, { clock, visits, full, onMissingAddress() {} });
   closing.push(sessions.quitAll);
   const connect = (mustProve: boolean) =>
     sessions

@@ -4,13 +4,13 @@ import type { ConnectionSource, Fault, LentSession } from "../smtp/hand-over.ts"
 import { createIdleSessions, type IdleSessions } from "../smtp/idle-sessions.ts";
 import { isServiceClosing } from "../smtp/smtp-replies.ts";
 import { openSmtpSession, type SmtpSession } from "../smtp/smtp-session.ts";
-import { createFullHosts, FULL_MS, type FullHosts } from "./full-hosts.ts";
+import { FULL_MS, type FullHosts } from "./full-hosts.ts";
 import { type HostAddress, placeOf, sessionSettings } from "./host-address.ts";
-import { createHostVisits, type HostVisit, type HostVisits } from "./host-visits.ts";
+import type { HostVisit, HostVisits } from "./host-visits.ts";
 import type { MxSettings } from "./mx-config.ts";
 
 /** Connections to many hosts, reused while they are idle for a short time. */
-export interface HostSessions extends Pick<HostVisits, "hasFailed" | "restOf">, Pick<FullHosts, "mostAt"> {
+export interface HostSessions {
   readonly connectionsTo: (host: HostAddress) => ConnectionSource;
   readonly quitAll: () => Promise<void>;
 }
@@ -32,18 +32,19 @@ interface Line {
   lent: number;
 }
 
-/** @param onMissingAddress called when this machine turns out not to have `local_address` */
-export function createHostSessions(
-  settings: MxSettings,
-  clock: Clock,
-  onMissingAddress: (fault: MessageError) => void,
-): HostSessions {
+export interface HostSessionsDeps {
+  readonly clock: Clock;
+  readonly visits: HostVisits;
+  readonly full: FullHosts;
+  /** Called when this machine turns out not to have `local_address`. */
+  readonly onMissingAddress: (fault: MessageError) => void;
+}
+
+export function createHostSessions(settings: MxSettings, deps: HostSessionsDeps): HostSessions {
+  const { clock, visits } = deps;
   const lines = createLines(settings, clock);
-  const visits = createHostVisits(clock);
   const visitOver = new WeakMap<SmtpSession, HostVisit>();
-  const full = createFullHosts(clock);
-  const { connectionsAt } = lines;
-  const open = createOpening(settings, clock, { connectionsAt, full, onMissingAddress });
+  const open = createOpening(settings, deps, lines.connectionsAt);
   return {
     connectionsTo(host) {
       const line = lines.of(host);
@@ -70,9 +71,6 @@ export function createHostSessions(
         },
       };
     },
-    hasFailed: visits.hasFailed,
-    restOf: visits.restOf,
-    mostAt: full.mostAt,
     quitAll: lines.quitAll,
   };
 }
@@ -122,18 +120,15 @@ interface Opening {
   readonly signal: AbortSignal;
 }
 
-interface Surroundings {
-  /** How many there are to the address, with those that are being opened. */
-  readonly connectionsAt: (address: string) => number;
-  readonly full: FullHosts;
-  readonly onMissingAddress: (fault: MessageError) => void;
-}
-
-/** Opens a connection to a host, unless the host has failed and it is not the time to try it again. */
+/**
+ * Opens a connection to a host, unless the host has failed and it is not the time to try it again.
+ *
+ * @param connectionsAt how many there are to an address, with those that are being opened
+ */
 function createOpening(
   settings: MxSettings,
-  clock: Clock,
-  { connectionsAt, full, onMissingAddress }: Surroundings,
+  { clock, full, onMissingAddress }: HostSessionsDeps,
+  connectionsAt: (address: string) => number,
 ) {
   return async (host: HostAddress, { line, visit, signal }: Opening): Promise<LentSession> => {
     // Over those that there are, this mail must not go: they are for mail that wants proof of another name, or of none.

@@ -15,7 +15,9 @@ import { deferAll, type Sending, sendComposed } from "../smtp/send-composed.ts";
 import { withinLimit } from "../smtp/within-limit.ts";
 import { type Delivered, deliverToDomain, type MxParts } from "./deliver-to-domain.ts";
 import { createDestinationLimits } from "./destination-limits.ts";
+import { createFullHosts } from "./full-hosts.ts";
 import { createHostSessions } from "./host-sessions.ts";
+import { createHostVisits } from "./host-visits.ts";
 import { createMtaSts } from "./mta-sts.ts";
 import { type MxSettings, toMxSettings } from "./mx-config.ts";
 
@@ -83,15 +85,17 @@ function createParts(
   const { allowedRanges, mtaStsPort: port, keepsMtaSts } = settings;
   const { ca } = settings.session;
   const stsDeps = { network, allowedRanges, clock, port, log, kept, ...present({ ca }) };
-  const sessions = createHostSessions(settings, clock, onMissingAddress);
+  const visits = createHostVisits(clock);
+  const full = createFullHosts(clock);
   return {
     settings,
     dns: network.dns,
     rules: network.addressRules(allowedRanges),
     policies: keepsMtaSts ? createMtaSts(stsDeps) : undefined,
-    sessions,
+    visits,
+    sessions: createHostSessions(settings, { clock, visits, full, onMissingAddress }),
     domainLimits: createDestinationLimits(clock, settings.perDomain),
-    hostLimits: createDestinationLimits(clock, settings.perHost, sessions.mostAt),
+    hostLimits: createDestinationLimits(clock, settings.perHost, full.mostAt),
     clock,
     random,
     log,
