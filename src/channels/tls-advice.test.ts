@@ -77,6 +77,20 @@ test("an alert of TLS in place of a PDU is enough", async () => {
   expect(await smpp(port, false)).toEqual(fails("speaks TLS on this port: `tls` is to be true"));
 });
 
+test.each(["HTTP/1.1 400 Bad Request\r\n\r\n", "220 mx.example.net ESMTP\r\n", "SSH-2.0-OpenSSH_9.2\r\n"])(
+  "SMPP on a port where %j is said is told that another protocol is spoken there",
+  async (words) => {
+    const port = await listen((socket) => void socket.once("data", () => socket.end(words)));
+    expect(await smpp(port, false)).toEqual(fails("another protocol than SMPP is spoken on this port"));
+  },
+);
+
+test("a PDU of impossible length that is no text is left at that", async () => {
+  const pdu = Buffer.from("7fffffff800000090000000000000000", "hex");
+  const port = await listen((socket) => void socket.once("data", () => socket.end(pdu)));
+  expect(await smpp(port, false)).toEqual(fails("the SMSC sent a PDU of impossible length"));
+});
+
 test("an SMSC that hangs up in the clear and speaks no TLS is left at that", async () => {
   const port = await listen((socket) => void socket.once("data", () => socket.destroy()));
   expect(await smpp(port, false)).toEqual({ ok: false, detail: "the SMSC closed the connection" });

@@ -57,6 +57,8 @@ const END_GRACE_MS = 1000;
 
 const IN_THE_CLEAR = "`tls` is to be false";
 const OVER_TLS = "the SMSC speaks TLS on this port: `tls` is to be true";
+const IN_TEXT =
+  "another protocol than SMPP is spoken on this port, such as HTTP or SMTP: `host` and `port` are to be the SMSC's";
 
 /** Connects over TCP, or TLS, and reads PDUs. */
 export function openConnection(target: ConnectionTarget, clock: Clock, events: ConnectionEvents): Connection {
@@ -201,12 +203,19 @@ function createReader(events: ConnectionEvents, isClosed: () => boolean): (chunk
   let isFirst = true;
   return (chunk) => {
     if (isClosed() || !isReadable) return;
-    const isTls = isFirst && isTlsRecord(chunk);
+    const other = isFirst ? otherProtocol(chunk) : undefined;
     isFirst = false;
     isReadable = frames.push(chunk);
     if (isReadable || isClosed()) return;
-    events.onBrokenFrame(isTls ? OVER_TLS : "the SMSC sent a PDU of impossible length");
+    events.onBrokenFrame(other ?? "the SMSC sent a PDU of impossible length");
   };
+}
+
+/** What to say of a peer that begins like this, if it is no SMPP. */
+function otherProtocol(octets: Buffer): string | undefined {
+  if (isTlsRecord(octets)) return OVER_TLS;
+  // As a command_length this would be half a gigabyte and more.
+  return /^[ -~]{4}/.test(octets.toString("latin1", 0, 4)) ? IN_TEXT : undefined;
 }
 
 function tlsOptions(
