@@ -21,7 +21,12 @@ onBothStores(() => {
     await rig.set("webhook_ca", null);
     const id = await rig.sms();
     const [first] = await rig.until(id, ["waiting", "held"]);
-    expect((await rig.attempts(first!.id))[0]?.error?.code).toBe("tls");
+    expect((await rig.attempts(first!.id))[0]?.error).toMatchObject({
+      code: "tls",
+      message: expect.stringContaining(
+        "; if an authority of your own signed it, add that to the setting webhook_ca",
+      ),
+    });
     expect(rig.receiver.deliveries).toEqual([]);
     await rig.set("webhook_ca", hooksTls.ca);
     // Settings are read again after a second.

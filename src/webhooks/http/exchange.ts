@@ -134,5 +134,18 @@ function describe(error: Error | undefined): string {
   if (!error) return "the connection was closed while it was opened";
   const code = "code" in error ? String(error.code) : "";
   const text = error.message.includes(code) ? error.message : `${code}: ${error.message}`;
-  return text.replace(/[\p{Cc}\s]+/gu, " ").slice(0, MAX_MESSAGE);
+  const line = text.replace(/[\p{Cc}\s]+/gu, " ").slice(0, MAX_MESSAGE);
+  const advice = ADVICE.find(({ words }) => words.test(error.message))?.say;
+  return advice === undefined ? line : `${line}; ${advice}`;
 }
+
+const OF_YOUR_OWN = "if an authority of your own signed it, add that to the setting webhook_ca";
+
+/** What to do about a certificate that is not accepted. Recognised by the runtime's words, since the code is not always one of Node's. */
+const ADVICE: readonly { readonly words: RegExp; readonly say: string }[] = [
+  {
+    words: /verify the first certificate/i,
+    say: `${OF_YOUR_OWN}; otherwise the receiver does not send its intermediate certificate`,
+  },
+  { words: /self[- ]signed certificate|issuer certificate/i, say: OF_YOUR_OWN },
+];
