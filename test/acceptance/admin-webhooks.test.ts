@@ -249,22 +249,6 @@ test("a replay that is to go on from nowhere does not begin again", async () => 
   expect(rig.receiver.deliveries.length).toBe(before);
 });
 
-test("a test event is delivered at once and signed, and a failure is told and ends with code 1", async () => {
-  const before = rig.receiver.deliveries.length;
-  const typed = ["webhooks", "test", "--account", account, "--to"];
-  expect(await commands.text(...typed, rig.receiver.url())).toMatch(
-    /^ok +yes\n[\s\S]*status +200\nanswer +ok\n/m,
-  );
-  const [delivery] = rig.receiver.deliveries.slice(before);
-  expect(delivery?.problem).toBeUndefined();
-  expect(JSON.parse(delivery!.body)).toMatchObject({ type: "webhook.test", data: { account_id: account } });
-  rig.receiver.behave(BEHAVIOURS.error);
-  const refused = await commands.run([...typed, rig.receiver.url()], {
-    POSTRIDER_DATA: rig.service.dataFolder,
-  });
-  expect([refused.code, refused.out]).toEqual([1, expect.stringMatching(/status +500/)]);
-});
-
 test.each<[string, string, unknown, object]>([
   ["GET", "/webhooks", undefined, { account_id: "required" }],
   ["GET", "/webhooks?message_id=x", undefined, { message_id: "must be a UUID" }],

@@ -201,6 +201,11 @@ test("the secrets that sign webhooks are copied unseen and followed by new ones,
   await page.getByLabel("URL").fill("https://127.0.0.1/hook");
   await press(page, "Send");
   await page.locator(".result.bad").getByText("Not delivered: 127.0.0.1 is in").waitFor();
+  const tries = "**/admin/v1/webhooks/test";
+  await page.route(tries, (route) => route.fulfill({ json: { ok: false, status: 401 } }));
+  await press(page, "Send");
+  await page.locator(".result.bad").getByText("status 401 · does the receiver have the secret").waitFor();
+  await page.unroute(tries);
   await page.getByLabel("URL").fill("http://example.com/hook");
   await press(page, "Send");
   await page.locator("#problem-url", { hasText: "https" }).waitFor();

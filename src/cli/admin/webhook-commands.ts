@@ -196,7 +196,7 @@ function addTest(noun: NounCommand): void {
       const { account, to } = run.options as { account: string; to: string };
       const body = { account_id: account, url: to };
       const answer = (await run.client.request("POST", "webhooks/test", { body })) as Row;
-      run.print(answer, formatFields);
+      run.print(answer, (attempt: Row) => `${formatFields(attempt)}${adviceOn(attempt)}`);
       if (answer.ok !== true) run.fail();
     },
   });
@@ -205,6 +205,14 @@ function addTest(noun: NounCommand): void {
     { flags: "--to <url>", field: "url", meaning: "the https:// URL", isRequired: true },
   ]);
 }
+
+/** These two are how receivers answer a signature that they do not take; the answer itself mostly says nothing. */
+function adviceOn({ status }: Row): string {
+  return status === 401 || status === 403 ? REFUSED : "";
+}
+
+const REFUSED =
+  "If the receiver checks the signature: is its secret one of `webhooks secret --account ID`, and do its clock and this machine's agree?\n";
 
 const HOSTS: List = {
   path: "webhooks/hosts",

@@ -62,6 +62,9 @@ interface Tested {
   readonly error?: { readonly message: string };
 }
 
+/** How receivers answer a signature that they do not take: mostly without a word. */
+const REFUSED = "does the receiver have the secret above, and do its clock and the service's agree?";
+
 function testForm(accountId: string, { client }: Visit): HTMLElement {
   const result = h("div", { "aria-live": "polite" });
   const form = recordForm({
@@ -82,7 +85,8 @@ function testForm(accountId: string, { client }: Visit): HTMLElement {
         account_id: accountId,
         url,
       });
-      const text = [status && `status ${status}`, error?.message, answer].filter(Boolean).join(" · ");
+      const advice = (status === 401 || status === 403) && REFUSED;
+      const text = [status && `status ${status}`, error?.message, answer, advice].filter(Boolean).join(" · ");
       refresh(
         result,
         h(
