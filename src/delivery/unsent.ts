@@ -11,6 +11,7 @@ import {
 } from "../core/queue/claimed-job.ts";
 import { MAX_INTERRUPTIONS } from "../core/queue/retry-policy.ts";
 import { earliestSendAt } from "../core/sms/promotional-hours.ts";
+import { segmentSms } from "../core/sms/sms-segments.ts";
 import type { AttemptDeps } from "./attempt.ts";
 import {
   isInterruptedTooOften,
@@ -64,21 +65,22 @@ async function hold(deps: UnsentDeps, job: ClaimedJob, outlets: readonly Outlet[
 }
 
 /**
- * The most parts that a connector of its route makes of the message; `undefined` if none can say. Which of them the attempt was over is
- * not known, and a part that was not counted would have no receipt of its own: the message would seem to be delivered before it is.
+ * The most parts that a connector of its route makes of the message; as many as it has segments if none can say, since the attempt may
+ * have been over one that is disabled by now, or no longer of the route. A part that was not counted would have no receipt of its own:
+ * the message would seem to be delivered before it is. A gateway's receipt names the message, and so all of its parts.
  */
 async function countParts(
   deps: UnsentDeps,
   job: ClaimedJob,
   outlets: readonly Outlet[],
 ): Promise<number | undefined> {
-  const counting = outlets.flatMap(({ channel }) => (channel.partsOf ? [channel] : []));
-  if (counting.length === 0) return undefined;
+  if (job.progress.channel !== "sms") return undefined;
   const outgoing = await deps.prepare(job);
   if (outgoing.kind !== "ready" || outgoing.message.channel !== "sms") return undefined;
   const { message } = outgoing;
-  const counts = counting.flatMap((channel) => channel.partsOf?.(message) ?? []);
-  return counts.length > 0 ? Math.max(...counts) : undefined;
+  const counts = outlets.flatMap(({ channel }) => channel.partsOf?.(message) ?? []);
+  if (counts.length > 0) return Math.max(...counts);
+  return message.text === undefined ? undefined : segmentSms(message.text).parts.length;
 }
 
 /** Settles an email all of whose remaining recipients are suppressed. */
