@@ -67,6 +67,23 @@ test("an SMS whose window is over has failed, in doubt, if an attempt was interr
   ]);
 });
 
+test("an SMS that was made anew in fewer segments than were counted has only those, also if an attempt before was interrupted", () => {
+  const counted = sms({ parts: [unsent, unsent, unsent] });
+  for (const wasInterrupted of [true, false]) {
+    const again = job({ wasInterrupted, progress: counted });
+    const settled = (...parts: (PartOutcome | undefined)[]) => {
+      const settlement = judge(again, { parts, countsAsAttempt: true }, verdict);
+      const { parts: left, status } = applyAttempt(counted, settlement).progress;
+      return [settlement.next.kind, left.length, status];
+    };
+    expect(settled(sent("a"), sent("b"))).toEqual(["done", 2, "sent"]);
+    expect(settled(deferred, deferred)).toEqual(["again", 2, "queued"]);
+    expect(settled(sent("a"), undefined, sent("c"))).toEqual(["again", 3, "queued"]);
+  }
+});
+
+const unsent: Part = { status: "pending" };
+
 test("a later attempt that sends it is told as it is, and of one that hears nothing either, that it was not the only one", () => {
   const parts = [sent("x"), unconfirmed];
   const doubtful = { ...unconfirmed, mayHaveLeft: true } as PartOutcome;

@@ -1,4 +1,5 @@
 /** Turns the outcome of an attempt into its settlement: which parts are done, and whether and when to try again. Pure. */
+import { countAfter } from "../core/messages/made-anew.ts";
 import type { MessageError, PartStatus } from "../core/messages/message.ts";
 import type { PartOutcome, SendOutcome } from "../core/messages/outcome.ts";
 import type { NextStep } from "../core/messages/progress.ts";
@@ -147,7 +148,7 @@ const INTERRUPTED_TOO_OFTEN: MessageError = {
 /** What an interrupted attempt may have sent stays in doubt until a later attempt is accepted or refused. */
 function withDoubts(job: ClaimedJob, outcomes: Settlement["outcomes"]): Settlement["outcomes"] {
   if (!job.wasInterrupted) return outcomes;
-  const length = Math.max(1, job.progress.parts.length, outcomes.length);
+  const length = Math.max(1, countAfter(job.progress, outcomes));
   return Array.from({ length }, (_, index) => {
     const outcome = outcomes[index] ?? ({ kind: "deferred", error: MAY_HAVE_LEFT } as const);
     if (!hasOpenPart(job, index) || (outcome.kind !== "deferred" && outcome.kind !== "unconfirmed"))
@@ -184,7 +185,7 @@ type Unsettled = Exclude<PartOutcome, { kind: "sent" | "rejected" }> | { readonl
 
 /** What is known of each part of the job that this attempt did not settle. */
 function stillOpen(job: ClaimedJob, outcome: SendOutcome): readonly Unsettled[] {
-  const length = Math.max(job.progress.parts.length, outcome.parts.length);
+  const length = countAfter(job.progress, outcome.parts);
   const unsettled: Unsettled[] = [];
   for (let index = 0; index < length; index++) {
     if (!covers(job, index)) continue;

@@ -6,6 +6,7 @@ import { foldRecipients } from "../email/email-status.ts";
 import { foldSegments } from "../sms/sms-status.ts";
 import { attemptOccasion } from "./attempt-entry.ts";
 import { saysNotDelivered, withEarlierCopy, withLaterCopy, withoutCopy } from "./copies.ts";
+import { countAfter } from "./made-anew.ts";
 import type { MessageError, MessageStatus, Part, Progress, TimelineEntry } from "./message.ts";
 import type { PartOutcome, Receipt } from "./outcome.ts";
 import {
@@ -180,11 +181,12 @@ export function applyInterruption(before: Progress, at: number): Step {
 }
 
 function mergeOutcomes(before: Progress, attempt: EndedAttempt): readonly Part[] {
-  const length = Math.max(before.parts.length, attempt.outcomes.length);
+  const { isLate, outcomes } = attempt;
+  const length = isLate ? Math.max(before.parts.length, outcomes.length) : countAfter(before, outcomes);
   return Array.from({ length }, (_, index) => {
     const known = before.parts[index] ?? uncounted(before);
-    const part = attempt.isLate ? known : withoutMeanwhile(known);
-    const outcome = attempt.outcomes[index];
+    const part = isLate ? known : withoutMeanwhile(known);
+    const outcome = outcomes[index];
     return outcome ? mergeOutcome(before.channel, part, { outcome, attempt }) : part;
   });
 }
