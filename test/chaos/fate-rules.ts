@@ -1,5 +1,6 @@
 /** Rules that hold for every message, whatever happened to it. A rule returns what is wrong, or a falsy value. */
 import type { Entry, Fate, HandOver, PaidReceipt } from "./model.ts";
+import { plainOf } from "./steps.ts";
 import type { SmsWorld } from "./world.ts";
 
 export type Rule = (fate: Fate, world: SmsWorld) => string | undefined | false;
@@ -16,6 +17,7 @@ const RULES: readonly Rule[] = [
   everySubmitIsOnRecord,
   canceledNeverLeft,
   nothingLeavesAfterTheWindow,
+  saysWhatWasAsked,
   deliveredWasDelivered,
   undeliveredWasTold,
   sentWasTaken,
@@ -74,12 +76,12 @@ function isUnconfirmed({ kind, error }: Entry): boolean {
   return kind === "attempt" && error !== undefined && UNCONFIRMED.has(error.code);
 }
 
-/** For accounts with `on_unconfirmed` set to `hold`. */
+/** While the account has `on_unconfirmed` set to `hold`. */
 function heldIsNotSentAgain({ asked, parts }: Fate) {
-  if (!asked.account.holds) return undefined;
   for (const [part, submits] of parts) {
-    const before = submits.slice(0, -1);
-    if (!before.every(isRefused)) return `part ${part} was sent again, though it is to be held`;
+    const [first, again] = submits.slice(submits.findIndex((submit) => !isRefused(submit)));
+    if (first && again && !isRefused(first) && asked.account.holding.wasAlways(first.atMs, again.atMs))
+      return `part ${part} was sent again, though it is to be held`;
   }
   return undefined;
 }
@@ -127,12 +129,37 @@ export function storedReceipts(submits: readonly HandOver[]): readonly PaidRecei
   return submits.flatMap(({ receipts }) => receipts.filter(({ storedAtMs }) => storedAtMs !== undefined));
 }
 
-function deliveredWasDelivered({ shown, parts }: Fate) {
-  if (shown.status !== "delivered") return undefined;
-  const isSo = [...parts.values()].every((submits) =>
+function deliveredWasDelivered(fate: Fate) {
+  if (fate.shown.status !== "delivered") return undefined;
+  const isSo = isSoOfAText(fate, (submits) =>
     storedReceipts(submits).some(({ says }) => says === "delivered"),
   );
-  return (!isSo || parts.size === 0) && "it is delivered, and no receipt said so";
+  return !isSo && "it is delivered, and no receipt said so of each part of its text";
+}
+
+function saysWhatWasAsked(fate: Fate) {
+  const texts = textsOf(fate);
+  const other = submitsOf(fate).find(({ text }) => !texts.some((each) => each.includes(text)));
+  return other && `"${other.text}" was sent`;
+}
+
+/** Its text as it was written, and as an account with `sms_transliterate` has it. */
+function textsOf({ asked: { text } }: Fate): readonly string[] {
+  return [...new Set([text, plainOf(text)])];
+}
+
+/** Whether it is so of one of its texts: of all of it in one piece, or of each segment that it was sent in, none of which is missing. */
+function isSoOfAText(fate: Fate, isSo: (taken: readonly HandOver[]) => boolean): boolean {
+  return textsOf(fate).some((whole) => {
+    const taken = submitsOf(fate).filter(({ text, isTaken }) => isTaken && whole.includes(text));
+    if (isSo(taken.filter(({ segments }) => segments === 1))) return true;
+    const segments = taken.filter((each) => each.segments > 1);
+    if (segments.length === 0) return false;
+    const count = Math.min(...segments.map((each) => each.segments));
+    return Array.from({ length: count }, (_, part) => fate.parts.get(part) ?? []).every((submits) =>
+      isSo(submits.filter((each) => segments.includes(each))),
+    );
+  });
 }
 
 function undeliveredWasTold(fate: Fate) {
@@ -140,10 +167,10 @@ function undeliveredWasTold(fate: Fate) {
   return fate.shown.status === "undelivered" && !isTold && "it is undelivered, and no receipt said so";
 }
 
-function sentWasTaken({ shown, parts }: Fate) {
-  if (shown.status !== "sent") return undefined;
-  const isTaken = [...parts.values()].every((submits) => submits.some((submit) => submit.isTaken));
-  return (!isTaken || parts.size === 0) && "it is sent, and no provider has it";
+function sentWasTaken(fate: Fate) {
+  if (fate.shown.status !== "sent") return undefined;
+  const isTaken = isSoOfAText(fate, (submits) => submits.some((submit) => submit.isTaken));
+  return !isTaken && "it is sent, and no provider has all of its text";
 }
 
 /** A final receipt for a part whose answer was recorded is never without effect. */

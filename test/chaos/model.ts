@@ -1,4 +1,5 @@
 /** What a chaos run knows: what was asked, and what was answered. */
+import type { Holding } from "./holding.ts";
 
 /** A request to send, however often it was repeated. */
 export interface Request {
@@ -21,6 +22,7 @@ export interface Asked extends Request {
   /** By the clock of the processes, in Unix milliseconds. */
   readonly askedAt: number;
   readonly numbers: readonly string[];
+  readonly text: string;
   readonly isBatch: boolean;
   /** Of `expire_after_seconds`. */
   readonly windowMs: number | undefined;
@@ -39,13 +41,13 @@ export interface Client {
   readonly name: string;
   readonly accountId: string;
   readonly apiKey: string;
-  /** The setting `on_unconfirmed` is `hold`. */
-  readonly holds: boolean;
   readonly callbackUrl: string;
 }
 
 /** A client that sends SMS. */
 export interface Account extends Client {
+  /** The setting `on_unconfirmed`, which changes. */
+  readonly holding: Holding;
   readonly templateId: string;
   /** The setting `batch_duplicates` is `once`. */
   readonly sendsOnce: boolean;
@@ -127,6 +129,10 @@ export interface HandOver {
   /** What the provider does with it, for reports. */
   readonly fate: string;
   readonly isTaken: boolean;
+  /** What of the text it is. */
+  readonly text: string;
+  /** Of how many such it says to be a part. */
+  readonly segments: number;
   /** The provider's id of it; empty if there is none. */
   readonly messageId: string;
   /** What its answer says, if there is one. `nothing`: what may mean either, or no answer in time. */

@@ -1,6 +1,7 @@
 /** The steps of a chaos run, which the seed alone decides. */
 import { type ChangingConnector, SMPP_CHANGES, withChanges } from "./connector-changes.ts";
 import { createDice, type Dice } from "./dice.ts";
+import { type Operating, withOperating } from "./operating.ts";
 
 export type Step = Asking | Repeating | Disturbing;
 
@@ -15,6 +16,8 @@ export interface Asking {
   readonly hasCallback: boolean;
   /** Characters of its text. */
   readonly length: number;
+  /** It has typographic marks, which `sms_transliterate` replaces. */
+  readonly hasMarks: boolean;
   readonly scheduleInMs?: number;
   readonly expireAfterSeconds?: number;
 }
@@ -28,6 +31,7 @@ export interface Repeating {
 export type Disturbing =
   | OfFleet
   | ChangingConnector
+  | Operating
   | { readonly kind: "drop" | "unbind" | "invent receipt"; readonly smsc: number }
   | { readonly kind: "smsc away"; readonly smsc: number; readonly ms: number }
   /** A process is stopped while it has messages in hand. */
@@ -81,13 +85,16 @@ export function planOf(seed: string, steps: number): Plan {
   return {
     smscs: dice.between(1, 2),
     beforeMidnightMs: createDice(`${seed}/day`).between(5_000, 60_000),
-    steps: withChanges(
-      Array.from({ length: steps }, () => ({
-        step: stepOf(dice),
-        pauseMs: dice.chance(0.5) ? 0 : dice.between(1, 90),
-      })),
-      SMPP_CHANGES,
-      createDice(`${seed}/changes`),
+    steps: withOperating(
+      withChanges(
+        Array.from({ length: steps }, () => ({
+          step: stepOf(dice),
+          pauseMs: dice.chance(0.5) ? 0 : dice.between(1, 90),
+        })),
+        SMPP_CHANGES,
+        createDice(`${seed}/changes`),
+      ),
+      createDice(`${seed}/operating`),
     ),
   };
 }
@@ -180,6 +187,7 @@ export function askingOf(dice: Dice): Asking {
     hasKey: dice.chance(0.85),
     hasCallback: dice.chance(0.6),
     length: dice.chance(0.25) ? dice.between(161, 450) : dice.between(10, 160),
+    hasMarks: dice.chance(0.3),
     ...(dice.chance(0.2) && { scheduleInMs: dice.between(2_000, 60_000) }),
     ...(dice.chance(0.25) && { expireAfterSeconds: dice.between(5, 60) }),
   };

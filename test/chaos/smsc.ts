@@ -17,6 +17,7 @@ import type { FakeSmsc } from "../fakes/fake-smsc.ts";
 import { deliverBody } from "../fakes/smsc-receipts.ts";
 import type { HandOver } from "./model.ts";
 import { type Deliver, isOwed, type OwedReceipt, oweReceipts, payReceipts } from "./owed-receipts.ts";
+import { contentOf } from "./segment.ts";
 import { type Fate, fateOf, isTaken, STATUS_OF, saysOf } from "./smsc-fates.ts";
 
 /** One submit_sm, and what the SMSC did with it. */
@@ -87,7 +88,8 @@ export async function startChaosSmsc(options: SmscOptions): Promise<ChaosSmsc> {
     awaited: new Map(),
     isKind: false,
     awayUntilMs: 0,
-    nextId: 0x10_000,
+    // Those of two SMSCs differ: which of them a part is at may have changed.
+    nextId: options.name === "first" ? 0x10_000 : 0x20_000,
     nextSequence: 1,
   };
   const server = net.createServer((socket) => accept(smsc, socket));
@@ -181,6 +183,7 @@ function receiveSubmit(smsc: Smsc, peer: Peer, pdu: Pdu): void {
     reference,
     message,
     fate,
+    ...contentOf(message),
     atMs: Date.now(),
     at: smsc.options.now(),
     isTaken: isTaken(fate),
@@ -195,8 +198,8 @@ function receiveSubmit(smsc: Smsc, peer: Peer, pdu: Pdu): void {
   answerAsFated(smsc, peer, { pdu, submit });
 }
 
-/** A text of 450 characters has three segments. */
-const PARTS = [0, 1, 2, 3];
+/** A text of 450 characters has seven segments in UCS-2. */
+const PARTS = [0, 1, 2, 3, 4, 5, 6];
 
 interface Answering {
   readonly pdu: Pdu;

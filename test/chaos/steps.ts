@@ -2,9 +2,10 @@
 import * as client from "./client.ts";
 import { changeConnector } from "./connector-changes.ts";
 import type { Fleet } from "./fleet.ts";
-import type { Account, Asked, HandOver, Request } from "./model.ts";
+import type { Account, Asked, Request } from "./model.ts";
+import { type Operating, operate, untilUnderWay } from "./operating.ts";
 import type { Asking, Disturbing, OfFleet, Repeating, Step } from "./plan.ts";
-import { type AnyWorld, RESPONSE_TIMEOUT_MS, type SmsWorld, type World } from "./world.ts";
+import type { AnyWorld, SmsWorld, World } from "./world.ts";
 
 /** Resolves when the step is done. Never rejects because a process does not answer. */
 export async function take(world: World, step: Step): Promise<void> {
@@ -15,6 +16,11 @@ export async function take(world: World, step: Step): Promise<void> {
     case "cancel":
     case "look up":
       return repeat(world, step);
+    case "reorder":
+    case "reorder and kill":
+    case "set":
+    case "replay webhooks":
+      return operate(world, step);
     default:
       return disturb(world, step);
   }
@@ -34,6 +40,13 @@ function anyService<Asking extends Request>({ fleet, model }: AnyWorld<Asking>) 
 const FIRST_NUMBER = 447_700_100_000;
 export const NUMBERS_EACH = 10;
 
+const WORDS = { plain: "Lorem ipsum ", withMarks: "“Lorem” ipsum… " } as const;
+
+/** A text as an account with `sms_transliterate` has it written. */
+export function plainOf(text: string): string {
+  return text.replaceAll(/[“”]/g, '"').replaceAll("…", "...");
+}
+
 export function newRequest({ model, accounts, seed, fleet }: SmsWorld, asking: Asking): Asked {
   const index = model.asked.length;
   const account = accounts[asking.account] as Account;
@@ -41,10 +54,13 @@ export function newRequest({ model, accounts, seed, fleet }: SmsWorld, asking: A
     Array<string>(times).fill(`+${FIRST_NUMBER + index * NUMBERS_EACH + place}`),
   );
   const { expireAfterSeconds, scheduleInMs } = asking;
+  const words = WORDS[asking.hasMarks ? "withMarks" : "plain"].repeat(40);
+  const text = `Request ${index}. ${words}`.slice(0, asking.length);
   const asked: Asked = {
     index,
     account,
     askedAt: fleet.now(),
+    text,
     numbers,
     isBatch: asking.isBatch,
     key: asking.hasKey ? `${seed}-${index}` : undefined,
@@ -52,7 +68,7 @@ export function newRequest({ model, accounts, seed, fleet }: SmsWorld, asking: A
     body: {
       to: asking.isBatch ? numbers : numbers[0],
       template_id: account.templateId,
-      variables: { 1: `Request ${index}. ${"Lorem ipsum ".repeat(40)}`.slice(0, asking.length) },
+      variables: { 1: text },
       metadata: { request: index },
       ...(asking.hasCallback && { callback_url: account.callbackUrl }),
       ...(scheduleInMs && { schedule_at: new Date(fleet.now() + scheduleInMs).toISOString() }),
@@ -88,28 +104,24 @@ export async function repeat<Asking extends Request>(
 
 const CUTS = { "cut database": "all", "lose commit": "COMMIT", "lose answer": "answer to COMMIT" } as const;
 
-async function disturb({ fleet, smscs, connectors }: World, step: Disturbing): Promise<void> {
+async function disturb(world: World, step: Exclude<Disturbing, Operating>): Promise<void> {
+  const { fleet, smscs, connectors } = world;
   if (step.kind === "change settings" || step.kind === "disable")
     return changeConnector({ fleet, connectors }, step);
-  if (step.kind === "stand still") return standStill({ fleet, smscs }, step);
+  if (step.kind === "stand still") return standStill(world, step);
   if ("smsc" in step) return disturbSmsc({ fleet, smscs }, step);
   return disturbFleet(fleet, step);
 }
 
-/** How many submits are to wait for an answer, of all processes, and for how long they may take to come to that. */
-const WAITING = 4;
-const WAITING_MS = 4_000;
+/** How many submits are to wait for an answer, and for how long they may take to come to that. */
+const WAITING = { count: 4, withinMs: 4_000 };
 
 async function standStill(
-  { fleet, smscs }: Pick<World, "fleet" | "smscs">,
+  world: Pick<World, "fleet" | "handOvers">,
   { node, ms }: Extract<Disturbing, { kind: "stand still" }>,
 ): Promise<void> {
-  const isWaiting = ({ answeredAtMs, atMs }: HandOver) =>
-    answeredAtMs === undefined && atMs > Date.now() - RESPONSE_TIMEOUT_MS / 2;
-  const waiting = () => smscs.reduce((sum, { submits }) => sum + submits.filter(isWaiting).length, 0);
-  const endsMs = Date.now() + WAITING_MS;
-  while (waiting() < WAITING && Date.now() < endsMs) await Bun.sleep(1);
-  await fleet.nodes[node % fleet.nodes.length]?.holdUp(ms);
+  await untilUnderWay(world, WAITING);
+  await world.fleet.nodes[node % world.fleet.nodes.length]?.holdUp(ms);
 }
 
 export async function disturbFleet(fleet: Fleet, step: OfFleet): Promise<void> {

@@ -11,6 +11,7 @@ import type { PostriderProcess } from "../postrider-process.ts";
 import { allowHooks } from "../webhook-rig.ts";
 import { createDice } from "./dice.ts";
 import { type Fleet, type Store, startFleet } from "./fleet.ts";
+import { createHolding } from "./holding.ts";
 import type { Account, Asked, HandOver, Model, Request } from "./model.ts";
 import { type Plan, planOf, withStandstill } from "./plan.ts";
 import { type ChaosSmsc, startChaosSmsc } from "./smsc.ts";
@@ -45,7 +46,7 @@ export const RESPONSE_TIMEOUT_MS = 1_000;
 /** Short, since a held message is held until its window ends. */
 export const WINDOW_SECONDS = 600;
 
-/** The settings of each account, but for their window. */
+/** The settings of each account to begin with, but for their window. */
 const SETTINGS = [{}, { on_unconfirmed: "hold", batch_duplicates: "once" }] as const;
 
 export interface WorldOptions {
@@ -172,7 +173,7 @@ async function openAccount(service: PostriderProcess, { connectors, settings, no
     apiKey: live.apiKey,
     templateId: live.templateId,
     name: settings.on_unconfirmed ?? "resend",
-    holds: settings.on_unconfirmed === "hold",
+    holding: createHolding(settings.on_unconfirmed === "hold"),
     sendsOnce: settings.batch_duplicates === "once",
     callbackUrl: receiver.url(),
   };

@@ -10,7 +10,7 @@ const IS_LONG = process.env.POSTRIDER_LONG_TESTS === "1";
 const ROUNDS = Number(process.env.POSTRIDER_CHAOS_ROUNDS ?? (IS_LONG ? 30 : 1));
 /** In every third round a process stands still until the other one takes its messages over, which takes a quarter of a minute. */
 const STANDSTILLS_EVERY = Number(process.env.POSTRIDER_CHAOS_STANDSTILLS ?? 3);
-const STEPS = Number(process.env.POSTRIDER_CHAOS_STEPS ?? (IS_LONG ? 150 : 80));
+const STEPS = Number(process.env.POSTRIDER_CHAOS_STEPS ?? (IS_LONG ? 150 : 62));
 
 /** Of the first round; a failed one says its own. The short run has one that is known to be sound: it is to find what was broken since. */
 const SEED = process.env.POSTRIDER_CHAOS_SEED ?? (IS_LONG ? String(Date.now()) : "k");

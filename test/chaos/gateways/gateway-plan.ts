@@ -1,10 +1,11 @@
 /** The steps of a chaos run with HTTP gateways, which the seed alone decides. */
 import { type ChangingConnector, GATEWAY_CHANGES, withChanges } from "../connector-changes.ts";
 import { createDice, type Dice } from "../dice.ts";
+import { type Operating, withOperating } from "../operating.ts";
 import { type Asking, askingOf, FLEET_WEIGHTS, type OfFleet, type Repeating, sharedStepOf } from "../plan.ts";
 import type { Naming } from "./gateway-fates.ts";
 
-export type GatewayStep = Asking | Repeating | OfFleet | OfGateway | Writing | ChangingConnector;
+export type GatewayStep = Asking | Repeating | OfFleet | OfGateway | Writing | ChangingConnector | Operating;
 
 /** A handset writes to the account's number, in so many parts. */
 export interface Writing {
@@ -25,11 +26,11 @@ export interface GatewayPlan {
   readonly isOneAccount: boolean;
   /** How many requests each takes at once. */
   readonly maxInFlight: number;
-  /** Where an SMSC stands among the connectors of the route; absent: there is none. */
+  /** Where an SMSC stands among the connectors of the route to begin with; absent: there is none. */
   readonly smsc?: "first" | "last";
   /** Of the route. */
   readonly failover: "safe" | "always";
-  /** The gateways share the messages. */
+  /** The gateways share the messages, to begin with. */
   readonly isShared: boolean;
   readonly beforeMidnightMs: number;
   readonly steps: readonly { readonly step: GatewayStep; readonly pauseMs: number }[];
@@ -53,7 +54,7 @@ const WEIGHTS = {
 export function gatewayPlanOf(seed: string, steps: number): GatewayPlan {
   const dice = createDice(`${seed}/gateways`);
   const naming = () => dice.pick<Naming>({ ours: 4, one: 3, each: 3 });
-  const smsc = dice.pick({ none: 6, first: 1.5, last: 2.5 });
+  const smsc = dice.pick({ none: 4, first: 3, last: 3 });
   const isOneAccount = dice.chance(0.3);
   const first = naming();
   const isPair = isOneAccount || dice.chance(0.6);
@@ -65,13 +66,16 @@ export function gatewayPlanOf(seed: string, steps: number): GatewayPlan {
     failover: dice.chance(0.7) ? "safe" : "always",
     isShared: dice.chance(0.3),
     beforeMidnightMs: dice.between(5_000, 60_000),
-    steps: withChanges(
-      Array.from({ length: steps }, () => ({
-        step: stepOf(dice),
-        pauseMs: dice.chance(0.4) ? 0 : dice.between(1, 100),
-      })),
-      GATEWAY_CHANGES,
-      createDice(`${seed}/changes`),
+    steps: withOperating(
+      withChanges(
+        Array.from({ length: steps }, () => ({
+          step: stepOf(dice),
+          pauseMs: dice.chance(0.4) ? 0 : dice.between(1, 100),
+        })),
+        GATEWAY_CHANGES,
+        createDice(`${seed}/changes`),
+      ),
+      createDice(`${seed}/operating`),
     ),
   };
 }

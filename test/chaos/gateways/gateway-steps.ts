@@ -1,5 +1,6 @@
 /** Carries out the steps of a plan with HTTP gateways. */
 import { changeConnector } from "../connector-changes.ts";
+import { operate } from "../operating.ts";
 import { disturbFleet, newRequest, repeat, send } from "../steps.ts";
 import type { GatewayStep, OfGateway } from "./gateway-plan.ts";
 import type { GatewayWorld } from "./gateway-world.ts";
@@ -21,6 +22,11 @@ export async function takeGatewayStep(world: GatewayWorld, step: GatewayStep): P
     case "change settings":
     case "disable":
       return changeConnector(world, step);
+    case "reorder":
+    case "reorder and kill":
+    case "set":
+    case "replay webhooks":
+      return operate(world, step);
     case "write":
       return world.write(step);
     default:

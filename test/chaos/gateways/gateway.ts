@@ -20,7 +20,6 @@ import { post, type Reporting, sendReports } from "./reports.ts";
 /** A message, or a segment of one, as a gateway got it. */
 export interface Requested extends HandOver {
   readonly fate: GatewayFate;
-  readonly text: string;
   readonly callbackUrl: string;
   readonly receipts: OwedReceipt[];
   readonly naming: Naming;
@@ -211,6 +210,7 @@ function begin(
       peer: `${name} gateway`,
       to,
       text,
+      segments: isSplit ? Number(segments) : 1,
       fate,
       isTaken,
       naming,

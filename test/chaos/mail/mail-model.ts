@@ -12,6 +12,8 @@ export interface AskedMail extends Request {
 /** An account that sends emails from a domain of its own. */
 export interface Sender extends Client {
   readonly domain: string;
+  /** The setting `on_unconfirmed` is `hold`. */
+  readonly holds: boolean;
 }
 
 /** One email, as the client, the service and the relays know it. */
