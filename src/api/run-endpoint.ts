@@ -20,7 +20,7 @@ import { replayOrRefuse } from "./idempotency.ts";
 import { accountLimits } from "./limits/account-limits.ts";
 import { countRequest } from "./limits/count-request.ts";
 import type { RateLimiter } from "./limits/rate-limit.ts";
-import { createListLimit, type ListLimit } from "./lists/list-limit.ts";
+import { createListLimit } from "./lists/list-limit.ts";
 import { type Match, queryOf } from "./router.ts";
 import { type MaybePromise, whenReady } from "./when-ready.ts";
 
@@ -51,11 +51,12 @@ export function createRunner(deps: AnyAppDeps, limiter: RateLimiter): Runner {
       context.accountId = caller.account.id;
       call.caller = caller;
     }
-    if (endpoint.waits) call.longPoll = openLongPoll(request, { authenticator, inTurn: listLimit.run });
+    const inTurn: InTurn = (read) => listLimit.run(caller?.account.id, read);
+    if (endpoint.waits) call.longPoll = openLongPoll(request, { authenticator, inTurn });
     if (takesBody(endpoint)) return runWithBody(endpoint, request, call);
     const handle = () => endpoint.handle(call);
-    const inTurn = () => (endpoint.query && !endpoint.waits ? listLimit.run(handle) : handle());
-    return endpoint.method === "GET" ? inTurn() : unlessClientGone(request, inTurn);
+    const answer = () => (endpoint.query && !endpoint.waits ? inTurn(handle) : handle());
+    return endpoint.method === "GET" ? answer() : unlessClientGone(request, answer);
   };
   const runAdmitted = async (found: Found, incoming: Incoming, caller: Promise<KeyOwner | undefined>) =>
     run(found, incoming, await caller);
@@ -72,9 +73,11 @@ interface Incoming {
   readonly context: RequestContext;
 }
 
+type InTurn = LongPoll["inTurn"];
+
 interface LongPollParts {
   readonly authenticator: Authenticator;
-  readonly inTurn: ListLimit["run"];
+  readonly inTurn: InTurn;
 }
 
 /** A long-poll takes its turn for each read, and holds none while it waits for news. */

@@ -12,16 +12,19 @@ const WAIT_MS = 5_000;
 export interface ListLimit {
   /**
    * Runs `read` when it is its turn, and refuses it if that takes too long. The next read may begin in the turn of the event
-   * loop after the answer.
+   * loop after the answer. Accounts take turns, and operators with them: else one account that asks for hundreds of lists at a time would
+   * have everybody else's refused.
+   *
+   * @param accountId whose list it is; `undefined`: an operator's
    */
-  run<T>(read: () => MaybePromise<T>): Promise<T>;
+  run<T>(accountId: string | undefined, read: () => MaybePromise<T>): Promise<T>;
 }
 
 export function createListLimit(clock: Pick<Clock, "after">): ListLimit {
   const semaphore = createSemaphore(clock, { count: MAX_READS, waitMs: WAIT_MS });
   return {
-    async run(read) {
-      const release = await semaphore.acquire();
+    async run(accountId, read) {
+      const release = await semaphore.acquire(accountId);
       if (!release) throw serviceUnavailable();
       try {
         return await read();

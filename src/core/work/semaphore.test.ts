@@ -42,3 +42,17 @@ test("a permit that nobody waited for is one of as many as before", async () => 
   await clock.advance(1_000);
   expect((await acquired).map((release) => release !== undefined)).toEqual([true, true, false]);
 });
+
+test("clients take turns, however many callers of one wait, and a client's callers keep their order", async () => {
+  const semaphore = createSemaphore(createHeldClock(), { count: 1, waitMs: 1_000 });
+  const release = await semaphore.acquire("a");
+  const came: string[] = [];
+  const waiting = ["a1", "a2", "a3", "b1", "b2", "c1"].map(async (caller) => {
+    const done = await semaphore.acquire(caller.charAt(0));
+    came.push(caller);
+    done?.();
+  });
+  release?.();
+  await Promise.all(waiting);
+  expect(came).toEqual(["a1", "b1", "c1", "a2", "b2", "a3"]);
+});
