@@ -25,11 +25,12 @@ function asWritten(_name: string, value: unknown, ...[context]: readonly { reado
  * JavaScript would also read `12E4`, `0x1F` and a blank as numbers.
  */
 export function toExactNumber(text: string): unknown {
-  const [, sign = "", digits, fraction] = /^([+-]?)0*(\d+)(\.\d+)?$/.exec(text) ?? [];
+  // With `0*` in front of `\d+`, a text of zeros that is no number would be tried with each way to divide them.
+  const [, sign = "", digits, fraction] = /^([+-]?)(\d+)(\.\d+)?$/.exec(text) ?? [];
   if (digits === undefined) return text;
   const value = Number(text);
   if (Number.isSafeInteger(value) || fraction !== undefined) return value;
-  return rawJSON(`${sign === "-" ? sign : ""}${digits}`);
+  return rawJSON(`${sign === "-" ? sign : ""}${digits.replace(/^0+(?=\d)/, "")}`);
 }
 
 /** Not in the types yet (ECMAScript 2026). */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { cpuMsOf } from "../../../../test/cpu-time.ts";
 import { isPlaceholder } from "./message-values.ts";
 import { fillJson, fillTemplate, type Lookup, templateProblem } from "./template.ts";
 
@@ -68,6 +69,16 @@ describe("a JSON template", () => {
     );
     expect(filled).toEqual({ a: [values.to], n: 10, t: values.text, k: 1 });
     expect(JSON.parse(JSON.stringify(filled)).t).toBe(values.text);
+  });
+
+  test("a value of very many zeros is filled in at once, whatever follows them", async () => {
+    const zeros = "0".repeat(60_000);
+    const fill = (value: string) => fillJson({ n: "{{text|number}}", m: "{{text|max:9}}" }, () => value);
+    const cpuMs = await cpuMsOf(() => {
+      expect(fill(`${zeros}x`)).toEqual({ n: `${zeros}x`, m: `${zeros}x` });
+      expect(fill(`-${zeros}7`)).toEqual({ n: -7, m: "-7" });
+    });
+    expect(cpuMs).toBeLessThan(1_000);
   });
 
   test("leaves out what has no value, and what is empty without it", () => {
