@@ -5,6 +5,7 @@ import type { AnswerReading } from "../submit/submit-result.ts";
 import { canonicalId, type IdFormat } from "../wire/message-id.ts";
 import type { ShortMessage } from "../wire/pdu.ts";
 import { STATUS_OK } from "../wire/status-words.ts";
+import { createLateReceipts } from "./late-receipts.ts";
 import { readReceipt, type SmppReceipt } from "./receipt.ts";
 import { createStoreLine } from "./store-line.ts";
 
@@ -24,20 +25,25 @@ export interface InboxOptions {
 
 export function createReceiptInbox(options: InboxOptions, deps: InboxDeps): ReceiptInbox {
   const { connectorId, storeTimeoutMs, reading } = options;
+  const late = createLateReceipts(deps.clock, storeTimeoutMs);
+  const store = (receipts: readonly Receipt[]) => late.watch(receipts, deps.onReceipts(receipts));
   const line = createStoreLine<Receipt>(
-    { noun: "receipts", connectorId, timeoutMs: storeTimeoutMs, store: deps.onReceipts },
+    { noun: "receipts", connectorId, timeoutMs: storeTimeoutMs, store },
     deps,
   );
   const tellNameless = createDroppedLog(deps, "a receipt names no message and was dropped");
   return {
     take(message, acknowledge) {
       const { idFormat, dltCodes } = reading();
-      const receipt = readReceipt(message, dltCodes);
-      if (!receipt) {
+      const read = readReceipt(message, dltCodes);
+      if (!read) {
         tellNameless(connectorId);
         return acknowledge(STATUS_OK);
       }
-      line.join({ ...canonical(receipt, idFormat), connectorId, receivedAt: deps.clock.now() }, acknowledge);
+      const receipt = { ...canonical(read, idFormat), connectorId, receivedAt: deps.clock.now() };
+      const answer = late.answerTo(receipt);
+      if (answer !== undefined) return acknowledge(answer);
+      line.join(receipt, acknowledge);
     },
   };
 }
