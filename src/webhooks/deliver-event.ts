@@ -5,6 +5,7 @@ import { toWebhookId } from "../core/webhooks/webhook-event.ts";
 import type { ClaimedWebhook, WebhookSettlement, WebhookVerdict } from "../core/webhooks/webhook-outbox.ts";
 import type { Outbox, Unstored } from "../store/store.ts";
 import type { AttemptDelivery, AttemptResult } from "./attempt-delivery.ts";
+import { createFailedLog, type FailedFields } from "./failed-log.ts";
 import { afterFailure } from "./judge.ts";
 import type { Permit } from "./lanes/lanes.ts";
 import { NO_SECRET, type SecretsOf } from "./secrets.ts";
@@ -43,6 +44,7 @@ export interface DeliverEventDeps {
 /** A result that is not recorded before the program ends is lost: the event is delivered again, with the same id. */
 export function createDeliverEvent(deps: DeliverEventDeps): DeliverEvent {
   const { log, observe } = deps;
+  const tellFailed = createFailedLog(deps);
   return async (webhook, permit, lease) => {
     const result = await attemptOnce(deps, webhook, lease).catch((error) => {
       log.error({ err: error, ...logFields(webhook) }, "a webhook could not be tried");
@@ -52,7 +54,7 @@ export function createDeliverEvent(deps: DeliverEventDeps): DeliverEvent {
     if (!result) return;
     const { verdict, attempt } = result;
     observe(verdict.kind, attempt.ms);
-    logResult(log, webhook, result);
+    logResult({ log, tellFailed }, webhook, result);
     await settle(deps, webhook, { verdict, attempt, lease });
   };
 }
@@ -126,12 +128,21 @@ function logFields({ lane, messageId, sequence }: ClaimedWebhook) {
   return { account_id: lane.accountId, host: lane.host, webhook: toWebhookId(messageId, sequence) };
 }
 
-function logResult(log: Log, webhook: ClaimedWebhook, { verdict, attempt }: AttemptResult): void {
+interface ResultLog {
+  readonly log: Log;
+  readonly tellFailed: (fields: FailedFields) => void;
+}
+
+function logResult(
+  { log, tellFailed }: ResultLog,
+  webhook: ClaimedWebhook,
+  { verdict, attempt }: AttemptResult,
+): void {
   if (verdict.kind !== "ended" && !log.isDebug()) return;
   const { ms, status, error } = attempt;
   const isFailure = verdict.kind === "ended" || verdict.kind === "again";
   const failures = webhook.failures + Number(isFailure);
   const fields = { ...logFields(webhook), ms, status, error: error?.code, failures };
-  if (verdict.kind === "ended") log.warn({ ...fields, reason: verdict.reason }, "a webhook has failed");
-  else log.debug({ ...fields, verdict: verdict.kind }, "a webhook was tried");
+  if (verdict.kind === "ended") tellFailed({ ...fields, reason: verdict.reason });
+  if (log.isDebug()) log.debug({ ...fields, verdict: verdict.kind }, "a webhook was tried");
 }

@@ -33,6 +33,18 @@ onBothStores(() => {
     await rig.until(old, ["delivered", "failed"]);
   });
 
+  test("a host that answers 410 to event after event is logged at once, and then once a minute with their count", async () => {
+    rig.receiver.behave(BEHAVIOURS.gone);
+    const counts = () =>
+      rig.service.logged.flatMap(({ msg, count }) => (msg === "a webhook has failed" ? [count] : []));
+    const fail = async () => rig.until(await rig.sms(rig.receiver.url()), ["failed", "failed"]);
+    for (let sent = 0; sent < 3; sent++) await fail();
+    expect(counts()).toEqual([1]);
+    await rig.service.pass(60_000);
+    await fail();
+    expect(counts()).toEqual([1, 6]);
+  });
+
   test("URLs that are gone do not narrow the way to others of their host", async () => {
     rig.receiver.behave(({ path }) => (path === "/old" ? BEHAVIOURS.gone : BEHAVIOURS.silent));
     for (let sent = 0; sent < 5; sent++)
