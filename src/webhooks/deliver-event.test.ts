@@ -119,6 +119,15 @@ test("an event whose secrets cannot be read is left to the end of its lease, and
   ]);
 });
 
+test("secrets that cannot be read since the database is away are a warning, as all that it keeps waiting", async () => {
+  const { seen, settled, end } = begin({ secretsOf: () => Promise.reject(new StoreUnavailable("away")) });
+  await end;
+  expect([seen, settled]).toEqual([
+    ["warn: a webhook could not be tried", ["room", { kind: "unknown" }, 0, WEBHOOK.url]],
+    [],
+  ]);
+});
+
 test("an event without a secret to sign it is not sent, which counts as a failure, to the last one", async () => {
   const secretsOf = async () => [];
   const first = begin({ secretsOf });

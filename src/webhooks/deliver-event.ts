@@ -3,7 +3,7 @@ import type { Log } from "../core/log.ts";
 import type { Claimant } from "../core/queue/claimant.ts";
 import { toWebhookId } from "../core/webhooks/webhook-event.ts";
 import type { ClaimedWebhook, WebhookSettlement, WebhookVerdict } from "../core/webhooks/webhook-outbox.ts";
-import type { Outbox, Unstored } from "../store/store.ts";
+import { isOutage, type Outbox, type Unstored } from "../store/store.ts";
 import type { AttemptDelivery, AttemptResult } from "./attempt-delivery.ts";
 import { createFailedLog, type FailedFields } from "./failed-log.ts";
 import { afterFailure } from "./judge.ts";
@@ -47,7 +47,8 @@ export function createDeliverEvent(deps: DeliverEventDeps): DeliverEvent {
   const tellFailed = createFailedLog(deps);
   return async (webhook, permit, lease) => {
     const result = await attemptOnce(deps, webhook, lease).catch((error) => {
-      log.error({ err: error, ...logFields(webhook) }, "a webhook could not be tried");
+      const level = isOutage(error) ? "warn" : "error";
+      log[level]({ err: error, ...logFields(webhook) }, "a webhook could not be tried");
       return undefined;
     });
     permit.release(result?.health ?? { kind: "unknown" }, result?.attempt.ms ?? 0, webhook.url);
