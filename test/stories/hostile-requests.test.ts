@@ -134,6 +134,9 @@ onEveryStore((start) => {
 
   test("hundreds of lists asked for at one time do not keep a sender waiting until they are answered", async () => {
     await using api = await start();
+    // The very first sender also waits for connections to PostgreSQL, while it answers lists by the one that is open.
+    expect((await api.post(PATH, sms())).status).toBe(202);
+    const before = api.observed.length;
     const lists = 200;
     const wires = await Promise.all(Array.from({ length: lists }, () => dial(api.port)));
     const sender = await dial(api.port);
@@ -143,7 +146,7 @@ onEveryStore((start) => {
     const body = JSON.stringify(sms());
     sender.socket.write(`${head(api, [`Content-Length: ${body.length}`])}${body}`);
     await Promise.all([...wires.map((wire) => wire.until(/"data"/)), sender.until(/created_at/)]);
-    const order = api.observed.map(({ operation }) => operation);
+    const order = api.observed.slice(before).map(({ operation }) => operation);
     expect(order).toHaveLength(lists + 1);
     expect(order.indexOf("sendSms")).toBeLessThan(lists / 2);
     for (const { socket } of [...wires, sender]) socket.destroy();
