@@ -49,6 +49,7 @@ import { lateRefusalContract } from "./contract/receipts/late-refusal.contract.t
 import { overdueContract } from "./contract/receipts/overdue.contract.ts";
 import { overdueCopiesContract } from "./contract/receipts/overdue-copies.contract.ts";
 import { ownIdContract } from "./contract/receipts/own-id.contract.ts";
+import { ownIdTakenMeanwhileContract } from "./contract/receipts/own-id-taken-meanwhile.contract.ts";
 import { ownIdUnderWayContract } from "./contract/receipts/own-id-under-way.contract.ts";
 import { parkedContract } from "./contract/receipts/parked.contract.ts";
 import { receiptContract } from "./contract/receipts/receipt.contract.ts";
@@ -109,6 +110,8 @@ const PARTS: { readonly [Part in keyof Store]?: Subjects } = {
     "a receipt by our own id": ownIdContract,
     "that a copy was not delivered, told by our own id while another connector is sending the message,":
       ownIdUnderWayContract,
+    "a report by our own id of a copy that was taken under a lost lease, while the message is claimed anew,":
+      ownIdTakenMeanwhileContract,
     "answers and receipts in any order": receiptOrderContract,
     "a message that a receipt ends": endedByReceiptContract,
     "copies of an SMS at several connectors": copiesContract,

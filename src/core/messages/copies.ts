@@ -78,6 +78,11 @@ export function withoutCopy(part: Part, receipt: Receipt): Part | undefined {
   return other && part.status === "sent" ? { status: "sent", ...other } : undefined;
 }
 
+/** Whether a connector is known to have a copy of a sent segment. */
+export function hasCopyAt(part: Part, connectorId: string): boolean {
+  return part.status === "sent" && copiesOf(part).some((copy) => copy.connectorId === connectorId);
+}
+
 /** The provider's id of the copy at this connector. */
 export function idAt(part: Part, connectorId: string): string | undefined {
   return copiesOf(part).find((copy) => copy.connectorId === connectorId)?.providerMessageId;
@@ -89,7 +94,7 @@ export function idAt(part: Part, connectorId: string): string | undefined {
  */
 export function awaitedFrom(part: Part | undefined, connectorId: string): string | undefined {
   if (part?.status !== "sent") return undefined;
-  return copiesOf(part).some((copy) => copy.connectorId === connectorId) ? connectorId : part.connectorId;
+  return hasCopyAt(part, connectorId) ? connectorId : part.connectorId;
 }
 
 /** The connector whose copy has failed from `before` to `after`, and the one that a receipt is awaited from instead. */

@@ -3,7 +3,7 @@
  * may still be delivered. The part keeps the failure (`Part.early`) until that attempt is over. Then the failure is applied as
  * if it had come right after the attempt, or kept longer if the part will be tried again (`turnOf`). Pure.
  */
-import { withFailedCopy } from "./copies.ts";
+import { hasCopyAt, withFailedCopy } from "./copies.ts";
 import type { EarlyFailure, Part, Progress, TimelineEntry } from "./message.ts";
 import type { PartOutcome, Receipt } from "./outcome.ts";
 import { isOpen, withoutEarly } from "./part.ts";
@@ -43,8 +43,9 @@ export function settleAttempt(before: Progress, attempt: EndedAttempt): Step {
   const turns = before.parts.map((part, index) => turnOf(part, attempt.outcomes[index], { before, attempt }));
   const tell = (step: Step, turn: Turn): Step => {
     let told = step;
-    for (const [index, { early }] of before.parts.entries()) {
-      if (!early || turns[index] !== turn || isFoundParked(early, turn)) continue;
+    for (const [index, part] of before.parts.entries()) {
+      const { early } = part;
+      if (!early || turns[index] !== turn || isFoundParked(part, early, turn)) continue;
       told = tellOne(besideTaken(told, index, { early, attempt }), index, early);
     }
     return told;
@@ -104,10 +105,11 @@ function turnOf(
 
 /**
  * Whether the failure is left to its parked receipt: one by our id may be about the copy of another connector that shares
- * receipts with this one, so it is parked as well, and is matched from there.
+ * receipts with this one, so it is parked as well, and is matched from there. Not if its connector was known to have a copy
+ * before the attempt: the attempt may be over another connector, or over none, and then nothing matches what is parked.
  */
-function isFoundParked({ isOwnId }: EarlyFailure, turn: Turn): boolean {
-  return isOwnId === true && turn === "after";
+function isFoundParked(part: Part, { isOwnId, connectorId }: EarlyFailure, turn: Turn): boolean {
+  return isOwnId === true && turn === "after" && !hasCopyAt(part, connectorId);
 }
 
 /** If the connector that reported the failure has just taken the part again, the ids tell whether that made a second copy. */
@@ -126,7 +128,9 @@ function tellOne(step: Step, partIndex: number, { size, ...receipt }: EarlyFailu
   const untold = withPart(step.progress, partIndex, withoutEarly);
   const { progress, entries, isLate } = applyReceipt(untold, partIndex, receipt);
   const told = entries.map((entry) => withSize(entry, size));
-  const isParked = receipt.isOwnId && !isLate;
+  const part = untold.parts[partIndex];
+  const isAboutIt = !isLate || (part !== undefined && hasCopyAt(part, receipt.connectorId));
+  const isParked = receipt.isOwnId && isAboutIt;
   return {
     ...step,
     progress,

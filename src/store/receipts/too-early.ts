@@ -2,7 +2,7 @@
  * Receipts that come too early: they report that an SMS was not delivered, while an attempt may be sending it again. They count
  * once that attempt is over.
  */
-import { isAboutOtherCopy, saysNotDelivered } from "../../core/messages/copies.ts";
+import { hasCopyAt, isAboutOtherCopy, saysNotDelivered } from "../../core/messages/copies.ts";
 import { keepEarlyFailure } from "../../core/messages/early-failure.ts";
 import type { Progress } from "../../core/messages/message.ts";
 import type { Receipt, ReceiptResult } from "../../core/messages/outcome.ts";
@@ -33,15 +33,21 @@ export function mayBeTooEarly(receipt: Receipt, { channel, status, position }: P
   return channel === "sms" && mayBeUnderWay && saysNotDelivered(receipt);
 }
 
-/** Keeps a receipt with its part until the attempt under way is over; its settlement applies it. `undefined`: park it. */
+/**
+ * Keeps a receipt with its part until the attempt under way is over; its settlement applies it. `undefined`: park it. One by our
+ * own id is only parked as well while nobody knows that its connector has a copy: parked, it is found by an attempt over that
+ * connector alone, and the one under way may be over another, or have nothing left to send.
+ */
 export function keepForLater<M extends KnownMessage>(
   state: ReceiptState<M>,
   receipt: Receipt,
   { message, part, by }: Match<M>,
 ): ReceiptResult | undefined {
-  if (receipt.isOwnId) return keepOwnForLater(state, receipt, message);
   const { id: messageId, progress } = message;
   const { connectorId, providerMessageId } = receipt;
+  const known = progress.parts[part];
+  if (receipt.isOwnId && !(known && hasCopyAt(known, connectorId)))
+    return keepOwnForLater(state, receipt, message);
   if (by === "reference")
     state.knownIds.note({ messageId, part, connectorId, providerMessageIds: [providerMessageId] });
   state.messages.save(message, keepEarlyFailure(progress, part, { receipt, size: state.sizeOf(messageId) }));
