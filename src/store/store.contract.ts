@@ -58,6 +58,7 @@ import { receiptOrderContract } from "./contract/receipts/receipt-order.contract
 import { receiptOtherIdContract } from "./contract/receipts/receipt-other-id.contract.ts";
 import { receiptReferenceContract } from "./contract/receipts/receipt-reference.contract.ts";
 import { segmentsUnderWayContract } from "./contract/receipts/segments-under-way.contract.ts";
+import { takenInFewerContract } from "./contract/receipts/taken-in-fewer.contract.ts";
 import { accountRulesContract } from "./contract/records/account-rules.contract.ts";
 import { recordChangesContract } from "./contract/records/record-changes.contract.ts";
 import { recordSearchContract } from "./contract/records/record-search.contract.ts";
@@ -120,6 +121,7 @@ const PARTS: { readonly [Part in keyof Store]?: Subjects } = {
     "a copy that turns out to have been taken, and to have failed, while another is on its way":
       copyTakenMeanwhileContract,
     "segments that are sent again": segmentsUnderWayContract,
+    "an SMS that is taken in fewer segments": takenInFewerContract,
     "an answer that comes late": lateAnswerContract,
     "a refusal that comes late": lateRefusalContract,
     "a receipt that matches nothing": parkedContract,

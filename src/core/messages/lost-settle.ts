@@ -5,6 +5,7 @@
 import { attemptDetail } from "./attempt-entry.ts";
 import { withEarlierCopy } from "./copies.ts";
 import { settleAttempt } from "./early-failure.ts";
+import { countAfterLate } from "./made-anew.ts";
 import type { MessageError, Part, Progress } from "./message.ts";
 import type { PartOutcome } from "./outcome.ts";
 import { isOpen } from "./part.ts";
@@ -18,7 +19,8 @@ import { append, type Step } from "./step.ts";
  */
 export function noteLostSettle(before: Progress, attempt: EndedAttempt): Step {
   const made = partsMade(before, attempt);
-  const counted = attempt.outcomes.slice(made.length).map((): Part => ({ status: "pending" }));
+  const count = countAfterLate({ channel: before.channel, parts: made }, attempt);
+  const counted = attempt.outcomes.slice(made.length, count).map((): Part => ({ status: "pending" }));
   const known = made.map((part, index) => withLostCopy(before.channel, part, { attempt, index }));
   const progress = { ...before, parts: [...known, ...counted] };
   const detail = { ...attemptDetail(before, attempt), provider_message_ids: idsOf(attempt) };

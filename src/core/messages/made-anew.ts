@@ -1,4 +1,4 @@
-import type { Progress } from "./message.ts";
+import type { Part, Progress } from "./message.ts";
 import type { PartOutcome } from "./outcome.ts";
 import { isOpen } from "./part.ts";
 
@@ -13,4 +13,24 @@ export function countAfter(
 ): number {
   const isMadeAnew = channel === "sms" && outcomes.length > 0 && !outcomes.includes(undefined);
   return isMadeAnew && parts.every(isOpen) ? outcomes.length : Math.max(parts.length, outcomes.length);
+}
+
+/**
+ * `countAfter` of an attempt that is told of late. Where another connector has taken all of an SMS meanwhile, perhaps in fewer
+ * segments, those beyond that this attempt is not known to have sent are not counted: nothing will be told of them, and the
+ * message would wait for it.
+ */
+export function countAfterLate(
+  { channel, parts }: Pick<Progress, "channel" | "parts">,
+  { connectorId, outcomes }: LateAttempt,
+): number {
+  const isAnothers = (part: Part) => part.connectorId !== undefined && part.connectorId !== connectorId;
+  const isTakenByAnother = channel === "sms" && !parts.some(isOpen) && parts.some(isAnothers);
+  const lastSent = outcomes.findLastIndex((outcome) => outcome?.kind === "sent");
+  return Math.max(parts.length, isTakenByAnother ? lastSent + 1 : outcomes.length);
+}
+
+interface LateAttempt {
+  readonly connectorId?: string;
+  readonly outcomes: readonly (PartOutcome | undefined)[];
 }

@@ -6,7 +6,7 @@ import { foldRecipients } from "../email/email-status.ts";
 import { foldSegments } from "../sms/sms-status.ts";
 import { attemptOccasion } from "./attempt-entry.ts";
 import { saysNotDelivered, withEarlierCopy, withLaterCopy, withoutCopy } from "./copies.ts";
-import { countAfter } from "./made-anew.ts";
+import { countAfter, countAfterLate } from "./made-anew.ts";
 import type { MessageError, MessageStatus, Part, Progress, TimelineEntry } from "./message.ts";
 import type { PartOutcome, Receipt } from "./outcome.ts";
 import {
@@ -182,7 +182,7 @@ export function applyInterruption(before: Progress, at: number): Step {
 
 function mergeOutcomes(before: Progress, attempt: EndedAttempt): readonly Part[] {
   const { isLate, outcomes } = attempt;
-  const length = isLate ? Math.max(before.parts.length, outcomes.length) : countAfter(before, outcomes);
+  const length = isLate ? countAfterLate(before, attempt) : countAfter(before, outcomes);
   return Array.from({ length }, (_, index) => {
     const known = before.parts[index] ?? uncounted(before);
     const part = isLate ? known : withoutMeanwhile(known);
