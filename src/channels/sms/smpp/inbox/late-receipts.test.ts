@@ -1,7 +1,10 @@
 import { afterEach, expect, test } from "bun:test";
 import { closeSmppRigs, openBoundSmppRig, sendThrough } from "../../../../../test/fakes/smpp-rig.ts";
+import { HOUR_MS } from "../../../../core/time/durations.ts";
 import { COMMAND } from "../wire/pdu.ts";
 import { ESME_RX_T_APPN, STATUS_OK } from "../wire/status-words.ts";
+
+import { createLateReceipts } from "./late-receipts.ts";
 
 afterEach(closeSmppRigs);
 
@@ -73,4 +76,24 @@ test("a receipt of which the store never says what became of it is given to it a
   expect(calls).toHaveLength(2);
   calls[1]!.resolve();
   expect(await repeat).toBe(STATUS_OK);
+});
+
+test("a receipt in the words of one that was stored late, an hour ago, is stored: it may be about another message", async () => {
+  for (const ageMs of [HOUR_MS - 1, HOUR_MS]) {
+    let nowMs = 0;
+    let refuse = () => {};
+    const after = (_: number, run: () => void) => {
+      refuse = run;
+      return () => {};
+    };
+    const late = createLateReceipts({ after, monotonicMs: () => nowMs }, 1_000);
+    const receipt = { connectorId: "a", providerMessageId: "1", status: "delivered", receivedAt: 0 } as const;
+    const storing = Promise.withResolvers<void>();
+    const watched = late.watch([receipt], storing.promise);
+    refuse();
+    storing.resolve();
+    await watched;
+    nowMs = ageMs;
+    expect(late.answerTo(receipt)).toBe(ageMs < HOUR_MS ? STATUS_OK : undefined);
+  }
 });

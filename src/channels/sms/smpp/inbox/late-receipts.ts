@@ -1,9 +1,13 @@
 import type { Clock } from "../../../../core/clock.ts";
 import type { Receipt } from "../../../../core/messages/outcome.ts";
+import { HOUR_MS } from "../../../../core/time/durations.ts";
 import { ESME_RX_T_APPN, STATUS_OK } from "../wire/status-words.ts";
 
 /** A store that has not said by then what became of a receipt is given it again: it says so within half a minute otherwise. */
 const GIVEN_UP_MS = 60_000;
+
+/** A repeat of a stored receipt comes by then. Later, the same words may be about a new message, as after an SMSC has begun its ids anew. */
+const REPEATED_WITHIN_MS = HOUR_MS;
 
 /** The most receipts that are remembered; of further ones the oldest are forgotten, and stored once more when they are repeated. */
 const MAX_REMEMBERED = 20_000;
@@ -42,9 +46,10 @@ export function createLateReceipts(
       const key = keyOf(receipt);
       const known = late.get(key);
       if (!known) return undefined;
-      if (!known.isStored && clock.monotonicMs() - known.sinceMs < GIVEN_UP_MS) return ESME_RX_T_APPN;
+      const ageMs = clock.monotonicMs() - known.sinceMs;
+      if (!known.isStored && ageMs < GIVEN_UP_MS) return ESME_RX_T_APPN;
       late.delete(key);
-      return known.isStored ? STATUS_OK : undefined;
+      return known.isStored && ageMs < REPEATED_WITHIN_MS ? STATUS_OK : undefined;
     },
     async watch(receipts, storing) {
       let keys: readonly string[] = [];
