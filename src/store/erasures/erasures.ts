@@ -16,8 +16,8 @@ export interface Erasures {
   find(id: string): Promise<Erasure | undefined>;
   /**
    * Continues the oldest unfinished erasure, over about `limit` rows. 1 if it did; 0 if there is none, or it has to wait. It passes over a
-   * row that cannot be erased, and the call rejects with `RowPutOff`: for the first such row, and then once a minute. At its end such an erasure is not completed, has `passedOver`, and an
-   * hour later begins again where it failed first.
+   * row that cannot be erased, and the call rejects with `RowPutOff`: for the first such row, and then once a minute. At its end such an
+   * erasure is not completed, has `passedOver`, and an hour later begins again where it failed first.
    */
   advance(now: number, limit: number): Promise<number>;
   /** In order of id. */

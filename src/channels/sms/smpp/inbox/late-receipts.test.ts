@@ -3,7 +3,6 @@ import { closeSmppRigs, openBoundSmppRig, sendThrough } from "../../../../../tes
 import { HOUR_MS } from "../../../../core/time/durations.ts";
 import { COMMAND } from "../wire/pdu.ts";
 import { ESME_RX_T_APPN, STATUS_OK } from "../wire/status-words.ts";
-
 import { createLateReceipts } from "./late-receipts.ts";
 
 afterEach(closeSmppRigs);
